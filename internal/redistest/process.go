@@ -1,0 +1,133 @@
+package redistest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// startTimeout is how long a server may take until it answers. Servers start
+// in milliseconds; the rest is for machines busy with other tests.
+const startTimeout = 20 * time.Second
+
+var (
+	errNotInstalled = errors.New("redistest: redis-server is not installed: run `make test`, which installs it, or `apt-get install redis-server`")
+	errExited       = errors.New("redistest: redis-server exited at start")
+)
+
+// retryable reports whether another port might help.
+func retryable(err error) bool { return errors.Is(err, errExited) }
+
+// A process is one run of redis-server.
+type process struct {
+	cmd    *exec.Cmd
+	exited chan struct{} // closed once the process is gone and reaped
+	output bytes.Buffer  // to be read after exited only
+}
+
+// launch runs redis-server and returns once it answers.
+func launch(addr, dir string) (*process, error) {
+	path, err := exec.LookPath("redis-server")
+	if err != nil {
+		return nil, errNotInstalled
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("redistest: %w", err)
+	}
+	p := &process{exited: make(chan struct{})}
+	p.cmd = exec.Command(path, "--bind", host, "--port", port, "--dir", dir,
+		"--save", "", "--appendonly", "no", "--loglevel", "warning")
+	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
+	if err := p.run(); err != nil {
+		return nil, fmt.Errorf("redistest: start redis-server: %w", err)
+	}
+	if err := p.awaitReady(addr); err != nil {
+		p.kill()
+		return nil, fmt.Errorf("%w\n%s", err, p.output.Bytes())
+	}
+	return p, nil
+}
+
+// run starts the process from a goroutine that keeps its thread until the
+// process is gone: Linux ends such a child with the thread that started it,
+// not with the parent process as a whole.
+func (p *process) run() error {
+	dieWithParent(p.cmd)
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // killed is how it ends
+			close(p.exited)
+		}
+	}()
+	return <-started
+}
+
+// awaitReady asks until the server answers, is gone, or startTimeout is over.
+func (p *process) awaitReady(addr string) error {
+	ask := time.NewTicker(5 * time.Millisecond)
+	defer ask.Stop()
+	deadline := time.After(startTimeout)
+	for {
+		if pid, ok := serverPID(addr); ok {
+			// Somebody else's server may have been faster to take the port.
+			if pid != p.cmd.Process.Pid {
+				return errExited
+			}
+			return nil
+		}
+		select {
+		case <-p.exited:
+			return errExited
+		case <-deadline:
+			return fmt.Errorf("redistest: redis-server on %s doesn't answer after %v", addr, startTimeout)
+		case <-ask.C:
+		}
+	}
+}
+
+// kill ends the process, frozen or not, and waits until it is reaped.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // fails only if it is gone already
+	<-p.exited
+}
+
+func (s *Server) signal(tb testing.TB, verb string, sig os.Signal) {
+	tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc == nil {
+		tb.Fatalf("redistest: %s: the server is stopped", verb)
+	}
+	if err := s.proc.cmd.Process.Signal(sig); err != nil {
+		tb.Fatalf("redistest: %s: %v", verb, err)
+	}
+}
+
+// freeAddr returns a loopback address that nobody listens on. Its port lies
+// below the range from which systems pick ports of outgoing connections, so
+// that none of them takes it while a server is stopped.
+func freeAddr() (string, error) {
+	var err error
+	for range 50 {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(16_000+rand.IntN(16_000)))
+		var l net.Listener
+		if l, err = net.Listen("tcp", addr); err == nil {
+			return addr, l.Close()
+		}
+	}
+	return "", fmt.Errorf("redistest: no free port: %w", err)
+}

@@ -1,0 +1,42 @@
+# Modules of their own: integrations and examples with dependencies that the
+# root go.mod must not have. internal/tools only pins versions.
+NESTED := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './go.mod' -not -path './internal/tools/*'))
+MODULES := . $(sort $(NESTED))
+
+# ST1005 wants errors in lower case; those of a configuration begin with the
+# name of the field that is wrong, as it is spelled.
+CHECKS := inherit,-ST1005
+
+FUZZTIME ?= 10s
+
+.PHONY: help test prerequisites vet lint race fuzz quickstart
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+test: prerequisites vet lint race ## everything that must pass: vet, lint, race
+
+prerequisites: ## install redis-server and a C compiler where missing
+	@internal/tools/prerequisites.sh
+
+vet: ## go vet, all modules
+	@set -e; for m in $(MODULES); do echo "go vet: $$m"; go -C $$m vet ./...; done
+
+lint: bin/staticcheck ## staticcheck and gofmt, all modules
+	@set -e; for m in $(MODULES); do echo "staticcheck: $$m"; (cd $$m && "$(CURDIR)/bin/staticcheck" -checks $(CHECKS) ./...); done
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted" >&2; exit 1; }
+
+race: ## all tests with the race detector, all modules
+	@set -e; for m in $(MODULES); do echo "go test -race: $$m"; go -C $$m test -race -timeout 8m ./...; done
+
+fuzz: ## every fuzz target for FUZZTIME (10s) each
+	@internal/tools/fuzz.sh $(FUZZTIME)
+
+quickstart: ## run the quickstart example
+	go run ./examples/quickstart
+
+# Always handed to go build, which knows better than make whether the sources
+# or the Go version changed.
+.PHONY: bin/staticcheck
+bin/staticcheck:
+	@go build -C internal/tools -o "$(CURDIR)/bin/staticcheck" honnef.co/go/tools/cmd/staticcheck

@@ -85,9 +85,6 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	if c.Outage == OutageDefault {
-		c.Outage = OutageLocal
-	}
 	return c
 }
 

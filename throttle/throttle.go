@@ -1,41 +1,228 @@
 package throttle
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
 
-// A Throttle decides which calls go out and when.
-type Throttle struct{}
+	"golang.org/x/sync/errgroup"
+)
 
+// A Throttle decides which calls go out and when. It is the front door of the
+// package: Acquire before a call, a Permit's methods after it. It is safe for
+// concurrent use, and holds no goroutine while nothing happens but those of
+// its store.
+type Throttle struct {
+	cfg    Config
+	store  Store
+	outage *outage
+	free   Budget // of models that no budget matches, but for its name
+
+	mu       sync.RWMutex
+	accounts map[string]*account
+	routes   map[routeKey]route
+
+	closed    atomic.Bool
+	done      context.Context
+	stop      context.CancelFunc
+	stopWatch func()
+	loops     sync.WaitGroup
+}
+
+// A routeKey is what chooses a queue.
+type routeKey struct {
+	key            Fingerprint
+	account, model string
+}
+
+type route struct {
+	q  *queue
+	id modelID
+}
+
+// maxModels is how many models, over all accounts, a throttle tells apart.
+// Beyond it they share one budget of each kind.
+const maxModels = 100_000
+
+// New returns a throttle. An error names the field of the configuration that
+// is out of range, or that asks for a part that isn't built yet, which matches
+// ErrNotBuilt.
 func New(c Config) (*Throttle, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	return &Throttle{}, nil
+	c = c.withDefaults()
+	t := &Throttle{
+		cfg:      c,
+		store:    c.Store,
+		accounts: map[string]*account{},
+		routes:   map[routeKey]route{},
+	}
+	t.outage = newOutage(t)
+	t.done, t.stop = context.WithCancel(context.Background())
+	t.stopWatch = t.store.watch(t.heard)
+	return t, nil
 }
 
-func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
-	return Permit{}, nil
+// laneOf returns the place of the call's lane: its own, else the context's,
+// else the first.
+func (t *Throttle) laneOf(ctx context.Context, call Call) (int, error) {
+	name := call.Lane.Name
+	if name == "" {
+		name = laneName(ctx)
+	}
+	if name == "" {
+		return 0, nil
+	}
+	for i, l := range t.cfg.Lanes {
+		if l.Name == name {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: there is no lane %q", ErrInvalidCall, name)
 }
-func (t *Throttle) Check(ctx context.Context, call Call) error { return nil }
-func (t *Throttle) Fit(ctx context.Context, call Call, guess Cost) Cost {
-	return call.Cost.plus(guess)
+
+// queueFor returns the queue of the call's budget and account.
+func (t *Throttle) queueFor(call Call) (*queue, modelID) {
+	k := routeKey{key: call.Key, account: call.Account, model: call.Model}
+	if k.account != "" {
+		k.key = ""
+	}
+	t.mu.RLock()
+	r, ok := t.routes[k]
+	t.mu.RUnlock()
+	if ok {
+		return r.q, r.id
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r, ok := t.routes[k]; ok {
+		return r.q, r.id
+	}
+	full := len(t.routes) >= maxModels
+	r = t.newRoute(k, full)
+	if !full {
+		t.routes[k] = r
+	}
+	return r.q, r.id
 }
-func (t *Throttle) Status(ctx context.Context) (Status, error) { return Status{}, nil }
-func (t *Throttle) SetBudgets(b []Budget) error                { return notBuilt("SetBudgets", "it") }
-func (t *Throttle) Close() error                               { return nil }
 
-type Status struct{}
+// newRoute finds or makes the queue that a routeKey leads to. t.mu is held.
+func (t *Throttle) newRoute(k routeKey, full bool) route {
+	id := string(k.key)
+	if k.account != "" {
+		// Nobody can choose an account that meets a fingerprint.
+		id = "@" + k.account
+	}
+	a := t.accounts[id]
+	if a == nil {
+		a = &account{t: t, id: id, keys: map[Fingerprint]*heldKey{}, queues: map[string]*queue{}}
+		t.accounts[id] = a
+	}
+	b, name := t.budgetFor(k.model)
+	if b.PerModel && full {
+		name = b.Name + "\x00overflow"
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := a.queues[name]
+	if q == nil {
+		q = newQueue(t, a, name, b)
+		a.queues[name] = q
+	}
+	return route{q: q, id: modelIDOf(k.model)}
+}
 
-type Permit struct{}
+// budgetFor returns the budget of a model and the name of its state. A model
+// that no budget matches has a budget without limits of its own.
+func (t *Throttle) budgetFor(model string) (*Budget, string) {
+	for i := range t.cfg.Budgets {
+		b := &t.cfg.Budgets[i]
+		if !b.matches(model) {
+			continue
+		}
+		if b.PerModel {
+			return b, b.Name + "\x00" + model
+		}
+		return b, b.Name
+	}
+	t.cfg.Logger.Warn("headgate: no budget matches the model, so its calls are not limited", "model", model)
+	return &Budget{Name: model, PerModel: true}, "\x00" + model
+}
 
-func (p Permit) Answered(v Verdict) {}
-func (p Permit) Settle(actual Cost) {}
-func (p Permit) Done()              {}
-func (p Permit) Cancel()            {}
-func (p Permit) Probe() bool        { return false }
+func modelIDOf(model string) modelID {
+	sum := sha256.Sum256([]byte(model))
+	return modelID(sum[:8])
+}
 
-type Store interface{ sealed() }
+// Close ends the throttle: waiting calls get ErrClosed, as does every later
+// Acquire, and what was to be given back is written, which may take up to
+// twice the store's timeout. Permits that are out may still be ended. It
+// doesn't close the Store. Closing twice does nothing.
+func (t *Throttle) Close() error {
+	if t.closed.Swap(true) {
+		return nil
+	}
+	t.stop()
+	t.stopWatch()
+	var g errgroup.Group
+	g.SetLimit(16)
+	for _, q := range t.allQueues() {
+		g.Go(func() error { q.close(); return nil })
+	}
+	err := g.Wait()
+	t.loops.Wait()
+	return err
+}
 
-type MemoryStore struct{}
+func (t *Throttle) allQueues() []*queue {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var queues []*queue
+	for _, a := range t.accounts {
+		a.mu.Lock()
+		queues = append(queues, a.queuesLocked()...)
+		a.mu.Unlock()
+	}
+	return queues
+}
 
-func (*MemoryStore) sealed()       {}
-func NewMemoryStore() *MemoryStore { return &MemoryStore{} }
+// close turns the waiting calls away, stops the timers and writes the last
+// settlements.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.wake.Stop()
+	q.flush.Stop()
+	q.room.Each(func(p *place) bool {
+		if a := p.Value; !a.inFlight {
+			q.leaveLocked(a)
+			a.answers <- reply{kind: replyDenied, err: a.denial(ErrClosed)}
+		}
+		return true
+	})
+	c := claim{account: q.a.id, budget: q.id, limits: q.limits, own: q.own, settles: q.settles}
+	q.settles = nil
+	q.mu.Unlock()
+	if len(c.settles) > 0 && !q.t.outage.down() {
+		ctx, cancel := context.WithTimeout(context.Background(), verdictWait)
+		defer cancel()
+		// Room that can't be given back any more is free with its window.
+		_, _ = q.t.store.claim(ctx, &c)
+	}
+}
+
+// SetBudgets isn't built yet and returns an error that matches ErrNotBuilt.
+func (t *Throttle) SetBudgets([]Budget) error { return notBuilt("SetBudgets", "changing budgets live") }
+
+// LogValue keeps a Throttle from being printed field by field.
+func (t *Throttle) LogValue() slog.Value {
+	names := make([]string, len(t.cfg.Budgets))
+	for i, b := range t.cfg.Budgets {
+		names[i] = b.Name
+	}
+	return slog.StringValue("throttle of " + strings.Join(names, ", "))
+}

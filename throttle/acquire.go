@@ -1,0 +1,219 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Acquire decides about a call. A nil error means that it may be sent now; the
+// permit must then be ended by Settle, Done or Cancel. Acquire waits for room
+// if the call's lane may wait, no longer than the context allows, and returns
+// at once where no wait would help.
+//
+// It returns a *DeniedError for a call that isn't let through; an error that
+// matches ErrInvalidCall for a negative cost or an unknown lane; and the
+// context's own error where the context had already ended. In each case
+// nothing is charged.
+func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
+	if err := ctx.Err(); err != nil {
+		return Permit{}, err
+	}
+	a, err := t.newAsk(ctx, call)
+	if err != nil {
+		return Permit{}, err
+	}
+	if e := a.tooLarge(); e != nil {
+		return Permit{}, t.deny(a, e)
+	}
+	if e := a.refusedHere(ctx); e != nil {
+		return Permit{}, t.deny(a, e)
+	}
+	if e := a.q.enter(a); e != nil {
+		return Permit{}, t.deny(a, a.tooLate(ctx, e))
+	}
+	return a.wait(ctx)
+}
+
+// newAsk resolves what the call leaves open: its lane, budget and cost.
+func (t *Throttle) newAsk(ctx context.Context, call Call) (*ask, error) {
+	lane, err := t.laneOf(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if field, n := call.Cost.negative(); field != "" {
+		return nil, fmt.Errorf("%w: Cost.%s is %d, want 0 or more", ErrInvalidCall, field, n)
+	}
+	if call.Cost.Requests == 0 {
+		call.Cost.Requests = 1
+	}
+	q, id := t.queueFor(call)
+	a := &ask{
+		q: q, call: call, id: id, lane: lane, need: q.needs(call.Cost),
+		arrived: time.Now(), answers: make(chan reply, 2),
+	}
+	a.setDeadline(ctx, t.cfg.Lanes[lane].Wait)
+	return a, nil
+}
+
+// needs is the cost by limit.
+func (q *queue) needs(c Cost) []float64 {
+	need := make([]float64, len(q.limits))
+	for i := range q.limits {
+		need[i] = c.units(q.limits[i].unit)
+	}
+	return need
+}
+
+// tooLarge refuses a cost above its lane's ceiling, which no wait would help.
+func (a *ask) tooLarge() *DeniedError {
+	for i := range a.q.limits {
+		if s := &a.q.limits[i]; a.need[i] > s.most(a.lane) {
+			e := a.denial(ErrTooLarge)
+			e.Limit = s.text
+			return e
+		}
+	}
+	return nil
+}
+
+// refusedHere refuses a call whose key is known to be refused. Nobody waits
+// for a probe; a call that comes when one is due may become it.
+func (a *ask) refusedHere(ctx context.Context) *DeniedError {
+	if m := probeMarkOf(ctx, a.call.Key); m != nil {
+		a.holds = m.take()
+	}
+	k := a.q.a.keyNow(a.call.Key)
+	if !k.refused || a.holds != "" {
+		return nil
+	}
+	if left := time.Until(k.next); left > 0 || a.q.t.cfg.Probe.Send != nil {
+		return a.keyDenial(k, left)
+	}
+	a.mayProbe = true
+	return nil
+}
+
+// keyDenial is the error for a refused key.
+func (a *ask) keyDenial(k heldKey, left time.Duration) *DeniedError {
+	reason := ErrKeyRefused
+	if k.verdict.Class == CreditExhausted {
+		reason = ErrCreditExhausted
+	}
+	e := a.denial(reason)
+	e.Verdict, e.RetryAfter = k.verdict, max(0, left)
+	return e
+}
+
+// wait returns once the queue has decided, or the caller or its patience has
+// run out.
+func (a *ask) wait(ctx context.Context) (Permit, error) {
+	var expired <-chan time.Time
+	for {
+		select {
+		case r := <-a.answers:
+			switch r.kind {
+			case replyGo:
+				return a.q.t.admit(a, r), nil
+			case replyDenied:
+				return Permit{}, a.q.t.deny(a, a.tooLate(ctx, r.err))
+			}
+			if a.deadline.IsZero() {
+				continue
+			}
+			// The store named a turn that comes in time, perhaps at the last
+			// moment: leave it room to arrive.
+			timer := time.NewTimer(time.Until(a.deadline) + lastMoment)
+			defer timer.Stop()
+			expired = timer.C
+		case <-expired:
+			if e, left := a.q.giveUp(a); left {
+				return Permit{}, a.q.t.deny(a, a.tooLate(ctx, e))
+			}
+			expired = nil
+		case <-ctx.Done():
+			e := a.q.abandon(a)
+			e.cause = ctx.Err()
+			return Permit{}, a.q.t.deny(a, e)
+		}
+	}
+}
+
+// lastMoment is how long after its deadline a waiting call still takes a turn
+// that was due by then.
+const lastMoment = 2 * time.Millisecond
+
+// Check returns what Acquire would say, and spends nothing: nil where the call
+// would go at once, else the *DeniedError of a call that may not wait.
+func (t *Throttle) Check(ctx context.Context, call Call) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	a, err := t.newAsk(ctx, call)
+	if err != nil {
+		return err
+	}
+	if t.closed.Load() {
+		return a.denial(ErrClosed)
+	}
+	if e := a.tooLarge(); e != nil {
+		return e
+	}
+	if k := a.q.a.keyNow(a.call.Key); k.refused {
+		return a.keyDenial(k, time.Until(k.next))
+	}
+	a.deadline = a.arrived
+	b := &batch{claim: claim{account: a.q.a.id, budget: a.q.id, limits: a.q.limits, own: a.q.own, dry: true}}
+	b.add(a, time.Now())
+	ans, err := t.decide(a.q, b)
+	if err != nil {
+		e := a.denial(ErrStore)
+		e.cause = err
+		return e
+	}
+	if o := ans.outcomes[0][0]; o.code != granted {
+		a.q.mu.Lock()
+		defer a.q.mu.Unlock()
+		return a.q.explain(a, o, &ans)
+	}
+	return nil
+}
+
+// Fit returns call.Cost plus as much of a guess as the call's lane can ever
+// have: an estimate that is only guessed is clamped to the lane's ceiling,
+// where a stated one is refused as too large. It decides nothing and does no
+// I/O.
+func (t *Throttle) Fit(ctx context.Context, call Call, guess Cost) Cost {
+	lane, err := t.laneOf(ctx, call)
+	if err != nil {
+		return call.Cost
+	}
+	q, _ := t.queueFor(call)
+	fitted := call.Cost.plus(guess)
+	for i := range q.limits {
+		fitted = fitted.clampTo(q.limits[i].unit, q.limits[i].most(lane), call.Cost)
+	}
+	return fitted
+}
+
+// clampTo lowers the fields behind a unit until they make at most most, but
+// none below what floor states.
+func (c Cost) clampTo(u Unit, most float64, floor Cost) Cost {
+	over := func() int64 { return int64(max(0, c.units(u)-most)) }
+	lower := func(field *int64, floor int64) {
+		*field = max(min(*field, costCap)-over(), floor)
+	}
+	switch u {
+	case UnitTokens:
+		lower(&c.OutputTokens, floor.OutputTokens)
+		lower(&c.InputTokens, floor.InputTokens)
+	case UnitInputTokens:
+		lower(&c.InputTokens, floor.InputTokens)
+	case UnitOutputTokens:
+		lower(&c.OutputTokens, floor.OutputTokens)
+	case UnitPoints:
+		lower(&c.Points, floor.Points)
+	}
+	c.CachedTokens = min(c.CachedTokens, c.InputTokens)
+	return c
+}

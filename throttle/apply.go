@@ -1,0 +1,204 @@
+package throttle
+
+import "time"
+
+// apply hands a claim's outcomes to its asks, and learns what the answer says
+// of pauses and keys.
+func (q *queue) apply(b *batch, ans answer, err error) {
+	if err != nil {
+		q.fail(b, err)
+		return
+	}
+	now := time.Now()
+	q.mu.Lock()
+	next, went := time.Time{}, 0
+	for i, outcomes := range ans.outcomes {
+		asks := b.asks[i]
+		for _, o := range outcomes {
+			for _, a := range asks[:o.n] {
+				if o.code == granted || o.code == grantedKey {
+					went++
+				}
+				if turn := q.tell(a, o, &b.claim, &ans, now); !turn.IsZero() && (next.IsZero() || turn.Before(next)) {
+					next = turn
+				}
+			}
+			asks = asks[o.n:]
+		}
+	}
+	q.plan(b, next, went)
+	q.mu.Unlock()
+	q.learn(b, &ans)
+}
+
+// plan sets the timer for those who wait on: the first instant that the store
+// named. Where waiting calls went and others stand behind them that the claim
+// had no place for, it is their turn at once.
+func (q *queue) plan(b *batch, next time.Time, went int) {
+	waiting := q.room.Len() - q.room.Fresh()
+	switch {
+	case waiting == 0:
+		q.wake.Stop()
+		q.wakeAt = time.Time{}
+	case next.IsZero() && (went > 0 || b.due):
+		q.due = true
+	default:
+		q.wakeAtLocked(next)
+	}
+}
+
+// tell gives an ask its outcome, and returns when its turn will be if it waits.
+func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) time.Time {
+	a.inFlight = false
+	switch o.code {
+	case granted, grantedKey:
+		r := reply{kind: replyGo, at: ans.now, key: ans.keyOf(c, a.call.Key), local: ans.local}
+		if o.code == grantedKey {
+			if r.probe = a.holds; r.probe == "" {
+				r.probe = c.probe
+			}
+		}
+		q.leaveLocked(a)
+		if a.gone {
+			q.takeBackLocked(a, r)
+			return time.Time{}
+		}
+		a.answers <- r
+		return time.Time{}
+	case waitsRoom, waitsPause:
+		if a.gone {
+			q.leaveLocked(a)
+			return time.Time{}
+		}
+		return q.park(a, o, now)
+	}
+	q.leaveLocked(a)
+	if !a.gone {
+		a.answers <- reply{kind: replyDenied, err: q.explain(a, o, ans)}
+	}
+	return time.Time{}
+}
+
+// park tells an ask to wait, unless the room is full.
+func (q *queue) park(a *ask, o outcome, now time.Time) time.Time {
+	first := !a.place.Settled()
+	a.last, a.turn = o, now.Add(durationOf(o.wait))
+	if first && q.room.Len()-q.room.Fresh() >= q.t.cfg.QueueLimit {
+		q.leaveLocked(a)
+		e := a.denial(ErrQueueFull)
+		e.RetryAfter = durationOf(o.wait)
+		a.answers <- reply{kind: replyDenied, err: e}
+		return time.Time{}
+	}
+	q.settleLocked(a, o.lacks)
+	if first {
+		a.answers <- reply{kind: replyWait}
+	}
+	return a.turn
+}
+
+// takeBackLocked gives back what was granted to a caller who has left.
+func (q *queue) takeBackLocked(a *ask, r reply) {
+	if r.local {
+		q.t.outage.settle(q, cancelled(r.at, a.need))
+		return
+	}
+	q.settles = append(q.settles, cancelled(r.at, a.need))
+	if len(q.settles) == 1 {
+		q.flush.Reset(settleWait)
+	}
+	q.due = true
+}
+
+// cancelled is the settlement that gives a whole charge back.
+func cancelled(at float64, need []float64) settlement {
+	s := settlement{at: at, calls: 1, delta: make([]float64, len(need))}
+	for i, n := range need {
+		s.delta[i] = -n
+	}
+	return s
+}
+
+// explain turns a denial's outcome into its error.
+func (q *queue) explain(a *ask, o outcome, ans *answer) *DeniedError {
+	var e *DeniedError
+	switch o.code {
+	case deniedRoom:
+		e = a.denial(ErrBudget)
+		e.Limit = q.limits[o.limit].text
+	case deniedPause:
+		e = a.denial(ErrPaused)
+		e.Verdict = q.pauseVerdict(ans)
+	case deniedKey:
+		return a.keyDenial(q.a.keyNow(a.call.Key), durationOf(o.wait))
+	case deniedModel:
+		e = a.denial(ErrModelDenied)
+		e.Verdict = Verdict{Class: ModelDenied, Scope: ScopeModel}
+		if d, ok := q.denied[a.id]; ok {
+			e.Verdict = d.verdict
+		}
+	case deniedStore:
+		e = a.denial(ErrStore)
+	}
+	e.RetryAfter = durationOf(o.wait)
+	return e
+}
+
+// pauseVerdict is the vendor's answer behind the pause that ends later.
+func (q *queue) pauseVerdict(ans *answer) Verdict {
+	known, c, scope := q.pause, ans.budget, ScopeModel
+	if ans.account.left > c.left {
+		known, c, scope = q.a.pauseNow(), ans.account, ScopeKey
+	}
+	if known.verdict.Class == c.class {
+		return known.verdict
+	}
+	return verdictOf(c.class, scope, c.left)
+}
+
+// keyOf returns the state of a key of the claim.
+func (ans *answer) keyOf(c *claim, id Fingerprint) keyView {
+	for i, k := range c.keys {
+		if k == id {
+			return ans.keys[i]
+		}
+	}
+	return keyView{}
+}
+
+// learn takes over what an answer says of pauses and keys.
+func (q *queue) learn(b *batch, ans *answer) {
+	if ans.local {
+		return
+	}
+	if c := ans.budget; c.left > 0 {
+		q.learnPause(c.left, c.ramp, verdictOf(c.class, ScopeModel, c.left))
+	}
+	if c := ans.account; c.left > 0 {
+		q.a.learnPause(c.left, c.ramp, verdictOf(c.class, ScopeKey, c.left))
+	}
+	for i, k := range ans.keys {
+		if k.gen > 0 {
+			q.a.learnKey(b.claim.keys[i], k, verdictOf(k.class, ScopeKey, k.next), false)
+		}
+	}
+}
+
+// fail answers the asks of a claim that the store never answered and that the
+// outage mode doesn't decide: the throttle was closed meanwhile.
+func (q *queue) fail(b *batch, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, asks := range b.asks {
+		for _, a := range asks {
+			a.inFlight = false
+			q.leaveLocked(a)
+			if a.gone {
+				continue
+			}
+			e := a.denial(ErrStore)
+			e.cause = err
+			a.answers <- reply{kind: replyDenied, err: e}
+		}
+	}
+}

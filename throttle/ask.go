@@ -1,0 +1,114 @@
+package throttle
+
+import (
+	"context"
+	"time"
+
+	"github.com/headgate-go/headgate/lanes"
+)
+
+// An ask is one Acquire on its way through a queue.
+type ask struct {
+	q     *queue
+	place *lanes.Place[*ask]
+	call  Call
+	id    modelID
+	lane  int
+	need  []float64 // the cost, by limit of the queue
+
+	arrived  time.Time
+	deadline time.Time // when waiting has lost its point; zero: never
+	byCaller bool      // the deadline is the caller's, not the lane's
+
+	mayProbe bool   // it may become the probe of its refused key
+	holds    string // the probe that it already is
+
+	// answers has room for all that a queue ever sends: that it waits, then
+	// how it ended.
+	answers chan reply
+
+	// Guarded by q.mu:
+	inFlight bool
+	gone     bool    // the caller has left while it was in flight
+	lacks    lackSet // what it waits for
+	last     outcome
+	turn     time.Time // when it may be its turn
+}
+
+// A reply is what a queue tells an ask.
+type reply struct {
+	kind  replyKind
+	at    float64 // the store's time of the charge
+	key   keyView
+	probe string
+	local bool
+	err   *DeniedError
+}
+
+type replyKind uint8
+
+const (
+	replyWait replyKind = iota
+	replyGo
+	replyDenied
+)
+
+// patience is how long the ask would still wait, in microseconds.
+func (a *ask) patience(now time.Time) float64 {
+	if a.deadline.IsZero() {
+		return maxWait
+	}
+	return float64(max(0, a.deadline.Sub(now).Microseconds()))
+}
+
+// setDeadline works out how long the lane and the caller's context allow.
+func (a *ask) setDeadline(ctx context.Context, wait time.Duration) {
+	switch {
+	case wait == 0:
+		a.deadline = a.arrived
+		return
+	case wait > 0:
+		a.deadline = a.arrived.Add(wait)
+	}
+	if d, ok := ctx.Deadline(); ok && (a.deadline.IsZero() || d.Before(a.deadline)) {
+		a.deadline, a.byCaller = d, true
+	}
+}
+
+// equal reports whether two neighbouring asks can travel as one run.
+func (r *run) equal(s *run) bool {
+	if r.lane != s.lane || r.key != s.key || r.model != s.model || r.patience != s.patience ||
+		r.mayProbe != s.mayProbe || r.holds != "" || s.holds != "" || r.hold || s.hold {
+		return false
+	}
+	for i, c := range r.cost {
+		if c != s.cost[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// denial starts the error of an ask that isn't let through.
+func (a *ask) denial(reason error) *DeniedError {
+	return &DeniedError{
+		Reason: reason,
+		Key:    a.call.Key,
+		Model:  a.call.Model,
+		Budget: a.q.name,
+		Lane:   a.q.t.cfg.Lanes[a.lane].Name,
+	}
+}
+
+// tooLate is a denial for a wait that is longer than the ask's patience. Where
+// the caller's own deadline is what comes too early, it says so.
+func (a *ask) tooLate(ctx context.Context, e *DeniedError) *DeniedError {
+	if e.Reason != ErrBudget && e.Reason != ErrPaused {
+		return e // no wait would help
+	}
+	d, ok := ctx.Deadline()
+	if ok && a.q.t.cfg.Lanes[a.lane].Wait != 0 && !time.Now().Add(e.RetryAfter).Before(d) {
+		e.cause = context.DeadlineExceeded
+	}
+	return e
+}

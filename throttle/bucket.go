@@ -1,0 +1,95 @@
+package throttle
+
+import "math"
+
+// A token bucket holds whole units and the instant at which it held them; what
+// has flowed in since is worked out when asked. The instant moves in steps of
+// a whole per, in which exactly amount units flow, so that nothing is lost to
+// rounding however often the bucket is asked:
+//
+//	level(t) = min(burst, level + floor((t - at) * amount / per))
+//
+// bucket.go and the bucket_ functions of claim.lua are the same arithmetic in
+// the same order; change both.
+type bucketLevel struct {
+	level  float64
+	at     float64 // when level was reached
+	full   float64 // when the bucket was last seen full
+	amount float64 // the rate at which it was filling; 0: never used
+}
+
+// levelFloor keeps debts within what integers and a float64 hold exactly.
+const levelFloor = -4e15
+
+// bucketFlow is how many units flow in during the given microseconds.
+func bucketFlow(elapsed, amount, per float64) float64 {
+	return math.Floor(float64(elapsed*amount) / per)
+}
+
+// bucketAdvance brings the bucket to now: full if it is new, at the old rate
+// up to now if the rate has changed.
+func bucketAdvance(b *bucketLevel, now, amount, burst, per float64) {
+	if b.amount == 0 {
+		*b = bucketLevel{burst, now, now, amount}
+		return
+	}
+	elapsed := max(0, now-b.at)
+	if b.amount != amount {
+		b.level += bucketFlow(elapsed, b.amount, per)
+		b.at, b.amount, elapsed = max(now, b.at), amount, 0
+	}
+	if b.level+bucketFlow(elapsed, amount, per) >= burst {
+		b.level, b.at, b.full = burst, max(now, b.at), max(now, b.at)
+		return
+	}
+	whole := math.Floor(elapsed / per)
+	b.level += float64(whole * amount)
+	b.at += float64(whole * per)
+}
+
+// bucketHas is the level at now, which bucketAdvance has seen.
+func bucketHas(b *bucketLevel, now, per float64) float64 {
+	return b.level + bucketFlow(max(0, now-b.at), b.amount, per)
+}
+
+// bucketRoomAt is the first instant at which need units have flowed out, if
+// they flow as soon as they are there and nobody else draws. need may exceed
+// the burst: it is what a queue needs together.
+func bucketRoomAt(b *bucketLevel, now, per, need float64) float64 {
+	if need <= bucketHas(b, now, per) {
+		return now
+	}
+	missing := need - b.level
+	elapsed := math.Ceil(float64(missing*per) / b.amount)
+	if elapsed >= maxWait {
+		return now + maxWait
+	}
+	for elapsed > 0 && bucketFlow(elapsed-1, b.amount, per) >= missing {
+		elapsed--
+	}
+	for bucketFlow(elapsed, b.amount, per) < missing {
+		elapsed++
+	}
+	return max(now, b.at+elapsed)
+}
+
+// bucketTake draws units, which may leave a debt.
+func bucketTake(b *bucketLevel, units, floor float64) {
+	b.level = max(floor, b.level-units)
+}
+
+// bucketSettle corrects what a call at the instant at was charged. A bucket
+// that has been full since has forgotten the charge, so it takes no refund.
+func bucketSettle(b *bucketLevel, at, delta, burst, floor float64) {
+	switch {
+	case delta > 0:
+		bucketTake(b, delta, floor)
+	case at >= b.full:
+		b.level = min(burst, b.level-delta)
+	}
+}
+
+// shareFloor is the deepest debt of a share's level: as far below its burst as
+// the whole bucket is deep, so that a lane is held back by what was used while
+// the bucket ran from full to empty, and not by all of history.
+func shareFloor(burst, shareBurst float64) float64 { return shareBurst - burst }

@@ -1,0 +1,119 @@
+package throttle
+
+// A claim is everything that one atomic step of a store is asked: corrections
+// of earlier calls, at most one verdict, and the calls that want to go, of one
+// budget of one account. One claim is one round trip.
+//
+// Its order is the order of the fleet's decisions within it: settlements, then
+// the verdict, then the runs as they stand, which the queue has sorted lane by
+// lane, highest first, and by arrival within a lane.
+type claim struct {
+	account string
+	budget  string
+	keys    []Fingerprint // those that the runs and the verdict refer to
+	models  []modelID     // likewise
+	limits  []spec        // the budget's, then the account's
+	own     int           // how many of limits are the budget's
+	probe   string        // uuid for a probe that this claim may start; "": none
+	every   float64       // microseconds between probes
+	dry     bool          // decide, and change nothing
+	settles []settlement
+	verdict *verdictNote
+	runs    []run
+}
+
+// A run is n equal calls that came one after another.
+type run struct {
+	lane, key, model int
+	n                int
+	cost             []float64 // by limit
+	patience         float64   // microseconds that each would wait; 0: not at all
+	mayProbe         bool
+	holds            string // the uuid of the probe that the call is already; "": none
+	// hold marks calls that were judged before and only keep their place:
+	// cost and pauses are the sums of what they lack, n is of no meaning.
+	hold   bool
+	pauses [2]float64 // how many of them wait for the budget's, the account's pause
+}
+
+// A settlement corrects what a call was charged.
+type settlement struct {
+	at    float64 // the store's time when it was charged, in microseconds
+	delta []float64
+	calls float64 // how many calls are taken back: 1 for a cancelled one
+}
+
+// A verdictNote is a vendor's answer as a store keeps it. Times are
+// microseconds from now.
+type verdictNote struct {
+	class  Class
+	scope  Scope
+	key    int
+	model  int
+	gen    float64 // of the key when the call went out
+	probe  string  // the uuid under which the call went out; "": no probe
+	length float64 // of the pause or denial; for keys at least every
+	ramp   float64
+}
+
+// An outcome is what a claim answers for some calls of a run.
+type outcome struct {
+	code  outcomeCode
+	n     int
+	limit int     // index into claim.limits, for codes about room
+	lacks lackSet // what a waiting call lacks
+	wait  float64 // microseconds until the call's turn, or until it may come back
+}
+
+// A lackSet is a set of limits, by their index into claim.limits, and pauses.
+type lackSet uint64
+
+const (
+	maxLimits            = 32             // of a budget and the account together
+	lacksBudget  lackSet = 1 << maxLimits // the budget is paused
+	lacksAccount         = lacksBudget << 1
+)
+
+type outcomeCode uint8
+
+const (
+	granted     outcomeCode = iota
+	grantedKey              // as the probe of its key
+	waitsRoom               // told to wait for a limit
+	waitsPause              // told to wait for the end of a pause
+	deniedRoom              // wait is longer than its patience
+	deniedPause             // likewise
+	deniedKey               // the key is refused
+	deniedModel             // the model is denied to the account
+	// The throttle's own, never a store's:
+	deniedStore
+)
+
+// An answer is what the store says to a claim.
+type answer struct {
+	now      float64 // the store's time, microseconds since the epoch
+	budget   closure
+	account  closure
+	keys     []keyView   // by claim.keys
+	outcomes [][]outcome // by claim.runs
+	local    bool        // decided by this process alone, while the store was away
+}
+
+// A closure is a pause as it stands: how much is left, the ramp that follows
+// it, how many calls have gone since it ended, and the class that began it.
+type closure struct {
+	left, ramp, used float64
+	class            Class
+}
+
+// A keyView is a key's state as it stands.
+type keyView struct {
+	gen     float64
+	refused bool
+	class   Class
+	next    float64 // microseconds until the next probe; 0: now
+}
+
+// A modelID stands for a model's name in the store: eight bytes of its hash,
+// so that no name can be too long or contain anything special.
+type modelID string

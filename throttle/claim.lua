@@ -1,0 +1,509 @@
+-- One claim, whole: settlements, a verdict, and the calls that want to go, in
+-- one atomic step. It is decide.go in Lua, function by function; change both.
+--
+-- KEYS[1]   the budget's record
+-- KEYS[2]   the account's record
+-- KEYS[3+]  the records of the claim's credentials
+-- ARGV[1]   the claim, packed (wire.go); times in microseconds, all of them
+--           remaining ones but for settlements, which name the server's own
+-- ARGV[2]   the channel that notices go to
+-- Output    the answer, packed as one flat array of integers (wire.go)
+--
+-- Records are packed arrays of integers. Every write sets an expiry that
+-- outlives each instant in the record.
+local floor, ceil, min, max, sqrt, huge = math.floor, math.ceil, math.min, math.max, math.sqrt, math.huge
+
+local WINDOW, WHOLE, LEVEL_FLOOR, MAX_WAIT = 0, 1000000, -4e15, 1e15
+local KEY_KEPT, MARGIN = 7 * 24 * 3600 * 1e6, 1e6
+local GRANTED, GRANTED_KEY, WAITS_ROOM, WAITS_PAUSE, DENIED_ROOM, DENIED_KEY, DENIED_MODEL = 0, 1, 2, 3, 4, 6, 7
+local PAUSED_BIT = 4294967296 -- 2^32, lacksBudget
+local OK, BUSY, OVERLOADED, KEY_REFUSED, CREDIT, MODEL_DENIED, BAD_REQUEST = 0, 1, 2, 3, 4, 5, 6
+local SCOPE_MODEL, SCOPE_KEY = 1, 2
+
+local t = redis.call('TIME')
+local now = t[1] * 1000000 + t[2]
+
+local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs =
+  unpack(cmsgpack.unpack(ARGV[1]))
+dry = dry == 1
+
+-- Records. A record is {until, ramp, used, class, {counter...}, {model, until, ...}}.
+local function load_record(raw)
+  if not raw then return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {} } end
+  local v = cmsgpack.unpack(raw)
+  return { stop = v[1], ramp = v[2], used = v[3], class = v[4], counts = v[5], denied = v[6] }
+end
+
+local function load_key(raw)
+  if not raw then return { gen = 0, refused = 0, class = 0, next = 0, probe = '', began = 0 } end
+  local v = cmsgpack.unpack(raw)
+  return { gen = v[1], refused = v[2], class = v[3], next = v[4], probe = v[5], began = v[6] }
+end
+
+local raw = redis.call('MGET', unpack(KEYS))
+local recs = { load_record(raw[1]), load_record(raw[2]) }
+local keys = {}
+for i = 1, #fingerprints do keys[i] = load_key(raw[i + 2]) end
+
+-- The sliding window: counter {label, index, current, previous}. See window.go.
+local function window_advance(c, s)
+  local index = floor((now - s[5]) / s[4])
+  if index <= c[2] then return end
+  if index == c[2] + 1 then c[4] = c[3] else c[4] = 0 end
+  c[2], c[3] = index, 0
+end
+
+local function window_start(c, s) return c[2] * s[4] + s[5] end
+
+local function window_carried(previous, elapsed, per)
+  return ceil(previous * (per - elapsed) / per)
+end
+
+local function window_used(c, s)
+  return c[3] + window_carried(c[4], max(0, now - window_start(c, s)), s[4])
+end
+
+local function window_elapsed_for(previous, spare, per)
+  if previous <= spare then return 0 end
+  local elapsed = ceil(per - spare * per / previous)
+  while elapsed > 0 and window_carried(previous, elapsed - 1, per) <= spare do elapsed = elapsed - 1 end
+  while window_carried(previous, elapsed, per) > spare do elapsed = elapsed + 1 end
+  return elapsed
+end
+
+local function window_room_at(c, s, amount, need)
+  local per, start = s[4], window_start(c, s)
+  local free = amount - c[3]
+  if need <= free then
+    return start + max(max(0, now - start), window_elapsed_for(c[4], free - need, per))
+  end
+  local taken = max(0, free)
+  start, need = start + per, need - taken
+  local weight = c[3] + taken
+  if need > amount then
+    local full = ceil(need / amount) - 1
+    start, need = start + full * per, need - full * amount
+    weight = amount
+  end
+  return start + window_elapsed_for(weight, amount - need, per)
+end
+
+local function window_settle(c, s, at, delta)
+  local index = floor((at - s[5]) / s[4])
+  if index >= c[2] then
+    c[3] = max(0, c[3] + delta)
+  elseif index == c[2] - 1 then
+    c[4] = max(0, c[4] + delta)
+  elseif delta > 0 then
+    c[3] = c[3] + delta
+  end
+end
+
+-- The token bucket: five numbers from place o on: share, level, at, full,
+-- amount. The counter is {label, whole bucket, shares...}. See bucket.go.
+local function bucket_flow(elapsed, amount, per) return floor(elapsed * amount / per) end
+
+-- bucket_advance reports whether the rate changed, which must be kept.
+local function bucket_advance(c, o, amount, burst, per)
+  if c[o + 4] == 0 then
+    c[o + 1], c[o + 2], c[o + 3], c[o + 4] = burst, now, now, amount
+    return false
+  end
+  local elapsed, changed = max(0, now - c[o + 2]), false
+  if c[o + 4] ~= amount then
+    c[o + 1] = c[o + 1] + bucket_flow(elapsed, c[o + 4], per)
+    c[o + 2], c[o + 4], elapsed, changed = max(now, c[o + 2]), amount, 0, true
+  end
+  if c[o + 1] + bucket_flow(elapsed, amount, per) >= burst then
+    local at = max(now, c[o + 2])
+    c[o + 1], c[o + 2], c[o + 3] = burst, at, at
+    return changed
+  end
+  local n = floor(elapsed / per)
+  c[o + 1], c[o + 2] = c[o + 1] + n * amount, c[o + 2] + n * per
+  return changed
+end
+
+local function bucket_has(c, o, per)
+  return c[o + 1] + bucket_flow(max(0, now - c[o + 2]), c[o + 4], per)
+end
+
+local function bucket_room_at(c, o, per, need)
+  if need <= bucket_has(c, o, per) then return now end
+  local missing = need - c[o + 1]
+  local elapsed = ceil(missing * per / c[o + 4])
+  if elapsed >= MAX_WAIT then return now + MAX_WAIT end
+  while elapsed > 0 and bucket_flow(elapsed - 1, c[o + 4], per) >= missing do elapsed = elapsed - 1 end
+  while bucket_flow(elapsed, c[o + 4], per) < missing do elapsed = elapsed + 1 end
+  return max(now, c[o + 2] + elapsed)
+end
+
+local function bucket_settle(c, o, at, delta, burst, bottom)
+  if delta > 0 then
+    c[o + 1] = max(bottom, c[o + 1] - delta)
+  elseif at >= c[o + 3] then
+    c[o + 1] = min(burst, c[o + 1] - delta)
+  end
+end
+
+-- Counters, whatever their algorithm. A limit is {label, algorithm, amount,
+-- per, offset, burst, then share, amount, burst by lane}.
+local function share_of(c, share)
+  for o = 7, #c, 5 do
+    if c[o] == share then return o end
+  end
+  local o = #c + 1
+  c[o], c[o + 1], c[o + 2], c[o + 3], c[o + 4] = share, 0, 0, 0, 0
+  return o
+end
+
+local function counter_of(rec, s)
+  for _, c in ipairs(rec.counts) do
+    if c[1] == s[1] then return c end
+  end
+  local c = s[2] == WINDOW and { s[1], 0, 0, 0 } or { s[1], WHOLE, 0, 0, 0, 0 }
+  rec.counts[#rec.counts + 1] = c
+  return c
+end
+
+local function advance(rec, c, s)
+  if s[2] == WINDOW then return window_advance(c, s) end
+  local changed = bucket_advance(c, 2, s[3], s[6], s[4])
+  for l = 7, #s, 3 do
+    if s[l] < WHOLE then changed = bucket_advance(c, share_of(c, s[l]), s[l + 1], s[l + 2], s[4]) or changed end
+  end
+  if changed then rec.dirty = true end
+end
+
+local function fit(c, s, lane, ahead, cost)
+  local l = 7 + lane * 3
+  if s[2] == WINDOW then return max(0, floor((s[l + 1] - window_used(c, s) - ahead) / cost)) end
+  local n = floor((bucket_has(c, 2, s[4]) - ahead) / cost)
+  if s[l] < WHOLE then n = min(n, floor((bucket_has(c, share_of(c, s[l]), s[4]) - ahead) / cost)) end
+  return max(0, n)
+end
+
+local function room_at(c, s, lane, need)
+  local l = 7 + lane * 3
+  if s[2] == WINDOW then return min(window_room_at(c, s, s[l + 1], need), now + MAX_WAIT) end
+  local at = bucket_room_at(c, 2, s[4], need)
+  if s[l] < WHOLE then at = max(at, bucket_room_at(c, share_of(c, s[l]), s[4], need)) end
+  return at
+end
+
+-- each_share calls f once for each share below the whole, with its place in
+-- the counter, its burst and the deepest debt that it may have.
+local function each_share(c, s, f)
+  local seen = {}
+  for l = 7, #s, 3 do
+    if s[l] < WHOLE and not seen[s[l]] then
+      seen[s[l]] = true
+      f(share_of(c, s[l]), s[l + 2], s[l + 2] - s[6])
+    end
+  end
+end
+
+local function take(c, s, units)
+  if s[2] == WINDOW then
+    c[3] = c[3] + units
+    return
+  end
+  c[3] = max(LEVEL_FLOOR, c[3] - units)
+  each_share(c, s, function(o, _, bottom) c[o + 1] = max(bottom, c[o + 1] - units) end)
+end
+
+local function settle(c, s, at, delta)
+  if s[2] == WINDOW then return window_settle(c, s, at, delta) end
+  bucket_settle(c, 2, at, delta, s[6], LEVEL_FLOOR)
+  each_share(c, s, function(o, burst, bottom) bucket_settle(c, o, at, delta, burst, bottom) end)
+end
+
+local function expires(c, s)
+  if s[2] == WINDOW then return window_start(c, s) + 2 * s[4] end
+  local at = bucket_room_at(c, 2, s[4], s[6])
+  each_share(c, s, function(o, burst) at = max(at, bucket_room_at(c, o, s[4], burst)) end)
+  return at
+end
+
+-- The ramp after a pause. See ramp.go.
+local function ramp_offset(ramp, rate, k)
+  if ramp <= 0 or k <= 0 or rate <= 0 then return 0 end
+  return ceil(ramp * sqrt(2 * k / (rate * ramp)))
+end
+
+local function ramping(rec) return rec.stop > 0 and now < rec.stop + rec.ramp end
+
+local function ramp_fit(rec, rate, ahead)
+  if rec.stop > now then return 0 end
+  if not ramping(rec) or rate <= 0 then return huge end
+  local elapsed = now - rec.stop
+  local x = elapsed / rec.ramp
+  local k = floor(rate * rec.ramp * (x * x) / 2)
+  while ramp_offset(rec.ramp, rate, k + 1) <= elapsed do k = k + 1 end
+  while k > 0 and ramp_offset(rec.ramp, rate, k) > elapsed do k = k - 1 end
+  return max(0, k + 1 - rec.used - ahead)
+end
+
+local function turn_at(rec, rate, ahead)
+  if rec.stop <= now and not ramping(rec) then return now end
+  return max(now, rec.stop + min(rec.ramp, ramp_offset(rec.ramp, rate, rec.used + ahead)))
+end
+
+-- Notices: {kind, account, budget, key, model, left, ramp, class, gen, refused}.
+local notices = {}
+local function tell(kind, b, key, model, left, ramp, class, gen, refused)
+  notices[#notices + 1] = cmsgpack.pack({ kind, account, b, key, model, left, ramp, class, gen, refused })
+end
+
+local function tell_key(i)
+  local k = keys[i]
+  local left = k.refused == 1 and max(0, k.next - now) or 0
+  tell(2, '', fingerprints[i], '', left, 0, k.refused == 1 and k.class or 0, k.gen, k.refused)
+end
+
+-- Settlements.
+local counts = {}
+local function record_of(i) return i <= own and recs[1] or recs[2] end
+for i, s in ipairs(limits) do
+  local rec = record_of(i)
+  counts[i] = counter_of(rec, s)
+  advance(rec, counts[i], s)
+end
+for _, st in ipairs(settles) do
+  for i, s in ipairs(limits) do
+    local d = st[2 + i]
+    if d ~= 0 then
+      settle(counts[i], s, st[1], d)
+      record_of(i).dirty = true
+    end
+  end
+  for _, rec in ipairs(recs) do
+    if st[2] > 0 and ramping(rec) and st[1] >= rec.stop then
+      rec.used = max(0, rec.used - st[2])
+      rec.dirty = true
+    end
+  end
+end
+
+-- The verdict: {class, scope, key, model, gen, probe, length, ramp}. See state.go.
+local function denied_until(rec, model)
+  for i = 1, #rec.denied, 2 do
+    if rec.denied[i] == model then return rec.denied[i + 1], i end
+  end
+  return 0, #rec.denied + 1
+end
+
+if verdict then
+  local class, scope, ki, model, gen, id, length, ramp = unpack(verdict)
+  local k = keys[ki + 1]
+  local holder = id ~= '' and id == k.probe
+  if (class == BUSY or class == OVERLOADED) and scope > 0 then
+    local rec = scope == SCOPE_MODEL and recs[1] or recs[2]
+    if now + length > rec.stop then
+      rec.stop, rec.ramp, rec.used, rec.class, rec.dirty = now + length, ramp, 0, class, true
+      tell(1, scope == SCOPE_MODEL and budget or '', '', '', length, ramp, class, 0, 0)
+    end
+  elseif class == MODEL_DENIED then
+    local name = models[model + 1]
+    local stop, at = denied_until(recs[1], name)
+    if now + length > stop then
+      recs[1].denied[at], recs[1].denied[at + 1], recs[1].dirty = name, now + length, true
+      tell(3, budget, '', name, length, 0, class, 0, 0)
+    end
+  elseif class == KEY_REFUSED or class == CREDIT then
+    if k.refused == 1 and holder then
+      k.next, k.class, k.probe, k.dirty = max(k.next, k.began + length), class, '', true
+      tell_key(ki + 1)
+    elseif k.refused == 0 and gen == k.gen then
+      k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = k.gen + 1, 1, class, now + length, '', 0, true
+      tell_key(ki + 1)
+    end
+  end
+  if holder and (class == OK or class == BUSY or class == BAD_REQUEST or class == MODEL_DENIED) then
+    k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = k.gen + 1, 0, 0, 0, '', 0, true
+    tell_key(ki + 1)
+  end
+end
+
+-- Runs: {lane, key, model, n, patience, mayProbe, hold, holds, pauses 1, 2,
+-- cost by limit}. See decide.go.
+local COST = 10
+local ahead, ahead_ramp = {}, { 0, 0 }
+for i = 1, #limits do ahead[i] = 0 end
+
+local function rate_of(r)
+  local rate = huge
+  for i, s in ipairs(limits) do
+    local cost = r[COST + i]
+    if cost > 0 then rate = min(rate, s[3] / (cost * s[4])) end
+  end
+  return rate == huge and 0 or rate
+end
+
+local function run_fit(r, rate, n)
+  for i, rec in ipairs(recs) do n = min(n, ramp_fit(rec, rate, ahead_ramp[i])) end
+  for i, s in ipairs(limits) do
+    local cost = r[COST + i]
+    if cost > 0 and n > 0 then n = min(n, fit(counts[i], s, r[1], ahead[i], cost)) end
+  end
+  return n
+end
+
+local function run_take(r, n)
+  for i, s in ipairs(limits) do
+    local cost = r[COST + i]
+    if cost > 0 then
+      take(counts[i], s, n * cost)
+      record_of(i).dirty = true
+    end
+  end
+  for _, rec in ipairs(recs) do
+    if ramping(rec) then rec.used, rec.dirty = rec.used + n, true end
+  end
+end
+
+-- run_turn returns code, limit, lacks, wait of the run's next call, and adds
+-- what it lacks to what is ahead if it waits.
+local function run_turn(r, rate)
+  local at, code, limit, lacks, lacking = now, WAITS_ROOM, 0, 0, {}
+  local ramps = {}
+  for i, rec in ipairs(recs) do
+    local turn = turn_at(rec, rate, ahead_ramp[i])
+    if turn > now then
+      lacks, ramps[i] = lacks + PAUSED_BIT * i, true
+      if turn > at then at, code = turn, WAITS_PAUSE end
+    end
+  end
+  for i, s in ipairs(limits) do
+    local cost = r[COST + i]
+    if cost > 0 and fit(counts[i], s, r[1], ahead[i], cost) < 1 then
+      lacks, lacking[i] = lacks + 2 ^ (i - 1), cost
+      local most = s[7 + r[1] * 3 + (s[2] == WINDOW and 1 or 2)]
+      local turn = now + MAX_WAIT -- what is larger than its ceiling never fits
+      if cost <= most then turn = room_at(counts[i], s, r[1], ahead[i] + cost) end
+      if turn > at then at, code, limit = turn, WAITS_ROOM, i - 1 end
+    end
+  end
+  local wait = max(1, at - now)
+  if wait > r[5] then return code + (DENIED_ROOM - WAITS_ROOM), limit, lacks, wait end
+  for i, cost in pairs(lacking) do ahead[i] = ahead[i] + cost end
+  for i in pairs(ramps) do ahead_ramp[i] = ahead_ramp[i] + 1 end
+  return code, limit, lacks, wait
+end
+
+local out = {}
+local function say(code, n, limit, lacks, wait)
+  local o = #out
+  out[o + 1], out[o + 2], out[o + 3], out[o + 4], out[o + 5] = code, n, limit, lacks, wait
+end
+
+-- A run's first call as the probe of its refused key, if it may be. One that
+-- holds the probe already goes under the same identity.
+local function start_probe(r, k)
+  if recs[1].stop > now or recs[2].stop > now then return false end
+  if r[8] ~= '' and r[8] == k.probe then
+    run_take(r, 1)
+    return true
+  end
+  if r[6] ~= 1 or probe == '' or k.next > now then return false end
+  k.probe, k.began, k.next, k.dirty = probe, now, now + every, true
+  run_take(r, 1)
+  tell_key(r[2] + 1)
+  return true
+end
+
+local function judge(r)
+  local left, k = r[4], keys[r[2] + 1]
+  if k.refused == 1 then
+    if start_probe(r, k) then
+      say(GRANTED_KEY, 1, 0, 0, 0)
+      left = left - 1
+    end
+    if left > 0 then say(DENIED_KEY, left, 0, 0, max(0, k.next - now, recs[1].stop - now, recs[2].stop - now)) end
+    return
+  end
+  local stop = denied_until(recs[1], models[r[3] + 1])
+  if stop > now then return say(DENIED_MODEL, left, 0, 0, stop - now) end
+  local rate = rate_of(r)
+  while left > 0 do
+    local n = run_fit(r, rate, left)
+    if n > 0 then
+      run_take(r, n)
+      left = left - n
+      say(GRANTED, n, 0, 0, 0)
+    else
+      local code, limit, lacks, wait = run_turn(r, rate)
+      if code >= DENIED_ROOM then return say(code, left, limit, lacks, wait) end
+      say(code, 1, limit, lacks, wait)
+      left = left - 1
+    end
+  end
+end
+
+for _, r in ipairs(runs) do
+  if r[7] == 1 then
+    for i = 1, #limits do ahead[i] = ahead[i] + r[COST + i] end
+    ahead_ramp[1], ahead_ramp[2] = ahead_ramp[1] + r[9], ahead_ramp[2] + r[10]
+  else
+    judge(r)
+  end
+end
+
+-- Writing back, with an expiry that outlives every instant in the record.
+-- Counters and denials that no longer matter are left out. A counter of
+-- another configuration is kept for as long as its window can matter.
+local function save_record(i, rec)
+  local stop, counters, denied = rec.stop > 0 and rec.stop + rec.ramp or 0, {}, {}
+  for _, c in ipairs(rec.counts) do
+    local at
+    for j, s in ipairs(limits) do
+      if counts[j] == c then at = expires(c, s) end
+    end
+    if not at then
+      local per = floor(c[1] / 64)
+      if c[1] % 8 == WINDOW then at = (c[2] + 3) * per else at = c[4] + 8 * per end
+    end
+    if at > now then
+      stop, counters[#counters + 1] = max(stop, at), c
+    end
+  end
+  for j = 1, #rec.denied, 2 do
+    if rec.denied[j + 1] > now then
+      stop = max(stop, rec.denied[j + 1])
+      denied[#denied + 1], denied[#denied + 2] = rec.denied[j], rec.denied[j + 1]
+    end
+  end
+  local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied })
+  redis.call('SET', KEYS[i], value, 'PX', ceil((max(stop, now) - now + MARGIN) / 1000))
+end
+
+if not dry then
+  for i, rec in ipairs(recs) do
+    if rec.dirty then save_record(i, rec) end
+  end
+  for i, k in ipairs(keys) do
+    if k.dirty then
+      local value = cmsgpack.pack({ k.gen, k.refused, k.class, k.next, k.probe, k.began })
+      redis.call('SET', KEYS[i + 2], value, 'PX', ceil((max(k.next, now) - now + KEY_KEPT) / 1000))
+    end
+  end
+  for _, n in ipairs(notices) do redis.call('PUBLISH', ARGV[2], n) end
+end
+
+-- The answer: now; left, ramp, used, class of the budget and the account; gen,
+-- refused, class, next of each key; then code, n, limit, lacks, wait of each
+-- outcome, in the order of the runs' calls.
+local head = { now }
+for _, rec in ipairs(recs) do
+  local shut = rec.stop > now or ramping(rec)
+  local o = #head
+  head[o + 1] = shut and max(0, rec.stop - now) or 0
+  head[o + 2], head[o + 3], head[o + 4] = shut and rec.ramp or 0, shut and rec.used or 0, shut and rec.class or 0
+end
+for _, k in ipairs(keys) do
+  local o, refused = #head, k.refused == 1
+  head[o + 1], head[o + 2] = k.gen, k.refused
+  head[o + 3], head[o + 4] = refused and k.class or 0, refused and max(0, k.next - now) or 0
+end
+for i = 1, #out do head[#head + 1] = out[i] end
+return cmsgpack.pack(head)

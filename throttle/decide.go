@@ -1,0 +1,220 @@
+package throttle
+
+import "math"
+
+// decide.go, settle.go and state.go are the pure core: what a claim does to
+// the records it is about, given the store's time. claim.lua does the same in
+// Redis, function by function; the differential test holds them together.
+
+// A bench is a claim on the records it touches.
+type bench struct {
+	c       *claim
+	now     float64
+	budget  *record
+	account *record
+	keys    []*keyRecord
+	notices []notice // to be pushed to every process
+
+	counts    []*counter // by limit
+	ahead     []float64  // by limit: what waiting calls need that are ahead
+	aheadRamp [2]float64 // calls ahead that wait for the budget's, the account's pause
+}
+
+// decide applies the claim and returns the answer. A dry claim's records are
+// copies that the caller throws away.
+func decide(b *bench) answer {
+	b.advance()
+	for _, s := range b.c.settles {
+		b.settle(s)
+	}
+	if b.c.verdict != nil {
+		b.apply(*b.c.verdict)
+	}
+	a := answer{now: b.now}
+	for i := range b.c.runs {
+		a.outcomes = append(a.outcomes, b.judge(&b.c.runs[i]))
+	}
+	a.budget, a.account = b.budget.view(b.now), b.account.view(b.now)
+	for _, k := range b.keys {
+		a.keys = append(a.keys, k.view(b.now))
+	}
+	return a
+}
+
+func (b *bench) advance() {
+	b.ahead = make([]float64, len(b.c.limits))
+	for i := range b.c.limits {
+		// A record's counters may move while it grows, so take them after.
+		b.recordOf(i).counterOf(&b.c.limits[i])
+	}
+	for i := range b.c.limits {
+		s := &b.c.limits[i]
+		c := b.recordOf(i).counterOf(s)
+		c.advance(s, b.now)
+		b.counts = append(b.counts, c)
+	}
+}
+
+func (b *bench) recordOf(limit int) *record {
+	if limit < b.c.own {
+		return b.budget
+	}
+	return b.account
+}
+
+// judge decides a run: how many go, then for each of the others whether it
+// waits. A denied call is skipped; a waiting one holds back those behind it on
+// the limits that it lacks.
+func (b *bench) judge(r *run) []outcome {
+	if r.hold {
+		b.keep(r)
+		return nil
+	}
+	if k := b.keys[r.key]; k.refused {
+		return b.judgeRefused(r, k)
+	}
+	var out []outcome
+	left := r.n
+	if until := b.budget.denied[b.c.models[r.model]]; until > b.now {
+		return append(out, outcome{code: deniedModel, n: left, wait: until - b.now})
+	}
+	rate := b.rate(r)
+	for left > 0 {
+		if n := b.fit(r, rate, float64(left)); n > 0 {
+			b.take(r, n)
+			left -= int(n)
+			out = append(out, outcome{code: granted, n: int(n)})
+			continue
+		}
+		o := b.turn(r, rate)
+		if o.wait > r.patience {
+			// Nothing that it leaves behind changes the next one's chances.
+			o.code, o.n = o.code+(deniedRoom-waitsRoom), left
+			return append(out, o)
+		}
+		b.hold(r, o.lacks)
+		out = append(out, o)
+		left--
+	}
+	return out
+}
+
+// judgeRefused decides a run whose key is refused: at most its first call goes,
+// as the probe.
+func (b *bench) judgeRefused(r *run, k *keyRecord) []outcome {
+	var out []outcome
+	left := r.n
+	if b.startProbe(r, k) {
+		out = append(out, outcome{code: grantedKey, n: 1})
+		left--
+	}
+	if left > 0 {
+		// A probe that is due still waits for the end of a pause.
+		at := max(b.now, k.next, b.budget.until, b.account.until)
+		out = append(out, outcome{code: deniedKey, n: left, wait: at - b.now})
+	}
+	return out
+}
+
+// rate is how many calls like the run's the limits let through in a
+// microsecond; 0: they have no limit.
+func (b *bench) rate(r *run) float64 {
+	rate := math.Inf(1)
+	for i := range b.c.limits {
+		if cost := r.cost[i]; cost > 0 {
+			s := &b.c.limits[i]
+			rate = min(rate, s.amount/float64(cost*s.per))
+		}
+	}
+	if math.IsInf(rate, 1) {
+		return 0
+	}
+	return rate
+}
+
+// fit is how many of n calls of the run go now.
+func (b *bench) fit(r *run, rate, n float64) float64 {
+	for i, rec := range b.records() {
+		n = min(n, rec.fit(b.now, rate, b.aheadRamp[i]))
+	}
+	for i, c := range b.counts {
+		if cost := r.cost[i]; cost > 0 && n > 0 {
+			n = min(n, c.fit(&b.c.limits[i], r.lane, b.now, b.ahead[i], cost))
+		}
+	}
+	return n
+}
+
+// records are those that a pause can close, in the order of lackSet's bits.
+func (b *bench) records() [2]*record { return [2]*record{b.budget, b.account} }
+
+// take charges n calls of the run to every limit and ramp.
+func (b *bench) take(r *run, n float64) {
+	for i, c := range b.counts {
+		if cost := r.cost[i]; cost > 0 {
+			c.take(&b.c.limits[i], float64(n*cost))
+		}
+	}
+	for _, rec := range b.records() {
+		if rec.ramping(b.now) {
+			rec.used += n
+		}
+	}
+}
+
+// turn says what the next call of the run lacks and when it will be its turn:
+// the latest of the limits and pauses that it lacks.
+func (b *bench) turn(r *run, rate float64) outcome {
+	o := outcome{code: waitsRoom, n: 1}
+	at := b.now
+	for i, rec := range b.records() {
+		t := rec.turnAt(b.now, rate, b.aheadRamp[i])
+		if t <= b.now {
+			continue
+		}
+		o.lacks |= lacksBudget << i
+		if t > at {
+			at, o.code = t, waitsPause
+		}
+	}
+	for i, c := range b.counts {
+		s, cost := &b.c.limits[i], r.cost[i]
+		if cost <= 0 || c.fit(s, r.lane, b.now, b.ahead[i], cost) >= 1 {
+			continue
+		}
+		o.lacks |= 1 << i
+		t := b.now + maxWait // what is larger than its ceiling never fits
+		if cost <= s.most(r.lane) {
+			t = c.roomAt(s, r.lane, b.now, b.ahead[i]+cost)
+		}
+		if t > at {
+			at, o.code, o.limit = t, waitsRoom, i
+		}
+	}
+	o.wait = max(1, at-b.now)
+	return o
+}
+
+// hold counts what a waiting call of the run lacks as use by those ahead.
+func (b *bench) hold(r *run, lacks lackSet) {
+	for i := range b.counts {
+		if lacks&(1<<i) != 0 {
+			b.ahead[i] += r.cost[i]
+		}
+	}
+	for i := range b.aheadRamp {
+		if lacks&(lacksBudget<<i) != 0 {
+			b.aheadRamp[i]++
+		}
+	}
+}
+
+// keep counts what calls lack that were judged before.
+func (b *bench) keep(r *run) {
+	for i := range b.ahead {
+		b.ahead[i] += r.cost[i]
+	}
+	for i := range b.aheadRamp {
+		b.aheadRamp[i] += r.pauses[i]
+	}
+}

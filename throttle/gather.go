@@ -1,0 +1,110 @@
+package throttle
+
+import (
+	"slices"
+	"time"
+)
+
+// A batch is a claim and the asks that it carries, in the order of its runs'
+// calls.
+type batch struct {
+	claim claim
+	asks  [][]*ask // by claim.runs
+	due   bool     // it was made for waiting calls
+}
+
+// gather makes the next claim: settlements first, then lane by lane the calls
+// that wait, the rest of them as a sum that keeps their place, and those that
+// nobody has judged yet. q.mu is held.
+func (q *queue) gather(now time.Time) *batch {
+	b := &batch{due: q.due, claim: claim{
+		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
+		every: microsOf(q.t.cfg.Probe.Every),
+	}}
+	n := min(len(q.settles), settleMax)
+	b.claim.settles = q.settles[:n:n]
+	q.settles = slices.Clone(q.settles[n:])
+	q.pushed = q.pushed && len(q.settles) > 0
+
+	waiting, fresh := peekMax, batchMax
+	if q.due {
+		waiting = dueMax
+	}
+	q.due = false
+	for lane := range q.t.cfg.Lanes {
+		waiting -= q.gatherSettled(b, lane, waiting, now)
+		fresh -= q.gatherFresh(b, lane, fresh, now)
+	}
+	return b
+}
+
+// gatherSettled adds up to most waiting calls of a lane, and what the others
+// lack as one run that keeps their place.
+func (q *queue) gatherSettled(b *batch, lane, most int, now time.Time) int {
+	rest := lack{units: slices.Clone(q.lacking[lane].units), pauses: q.lacking[lane].pauses}
+	n, more := 0, false
+	q.room.EachSettled(lane, func(p *place) bool {
+		if n == most {
+			more = true
+			return false
+		}
+		rest.add(p.Value, -1)
+		b.add(p.Value, now)
+		n++
+		return true
+	})
+	if more {
+		b.claim.runs = append(b.claim.runs, run{lane: lane, hold: true, cost: rest.units, pauses: rest.pauses})
+		b.asks = append(b.asks, nil)
+	}
+	return n
+}
+
+func (q *queue) gatherFresh(b *batch, lane, most int, now time.Time) int {
+	n := 0
+	q.room.EachFresh(lane, func(p *place) bool {
+		if n == most {
+			return false
+		}
+		b.add(p.Value, now)
+		n++
+		return true
+	})
+	return n
+}
+
+// add puts an ask into the batch, into the last run if it is equal.
+func (b *batch) add(a *ask, now time.Time) {
+	a.inFlight = true
+	r := run{
+		lane: a.lane, key: b.key(a.call.Key), model: b.model(a.id), n: 1, cost: a.need,
+		patience: a.patience(now), mayProbe: a.mayProbe, holds: a.holds,
+	}
+	if r.mayProbe && b.claim.probe == "" {
+		b.claim.probe = newProbeID()
+	}
+	if last := len(b.claim.runs) - 1; last >= 0 && b.claim.runs[last].equal(&r) {
+		b.claim.runs[last].n++
+		b.asks[last] = append(b.asks[last], a)
+		return
+	}
+	b.claim.runs = append(b.claim.runs, r)
+	b.asks = append(b.asks, []*ask{a})
+}
+
+// key returns the place of a fingerprint among the claim's keys.
+func (b *batch) key(k Fingerprint) int {
+	if i := slices.Index(b.claim.keys, k); i >= 0 {
+		return i
+	}
+	b.claim.keys = append(b.claim.keys, k)
+	return len(b.claim.keys) - 1
+}
+
+func (b *batch) model(id modelID) int {
+	if i := slices.Index(b.claim.models, id); i >= 0 {
+		return i
+	}
+	b.claim.models = append(b.claim.models, id)
+	return len(b.claim.models) - 1
+}

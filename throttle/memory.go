@@ -1,0 +1,204 @@
+package throttle
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A MemoryStore is a Store in this process's memory. Throttles of one process
+// that are given the same MemoryStore share their budgets. It is safe for
+// concurrent use, and needs no closing.
+//
+// Its clock is the process's monotonic one, so that a step of the wall clock
+// moves no window.
+type MemoryStore struct {
+	base time.Time
+
+	mu       sync.Mutex
+	accounts map[string]*memoryAccount
+	watchers map[int]func(notice)
+	nextID   int
+	sweepAt  int // how many records there may be before the next sweep
+	records  int
+}
+
+// A memoryAccount is what one account has in the store.
+type memoryAccount struct {
+	whole   memoryRecord
+	budgets map[string]*memoryRecord
+	keys    map[Fingerprint]*keyRecord
+}
+
+// A memoryRecord is a record and when it stops mattering.
+type memoryRecord struct {
+	record
+	expires float64
+}
+
+// sweepFrom is how many records a store holds before it looks for dead ones.
+const sweepFrom = 1024
+
+// NewMemoryStore returns an empty store.
+func NewMemoryStore() *MemoryStore {
+	return &MemoryStore{
+		base:     time.Now(),
+		accounts: map[string]*memoryAccount{},
+		watchers: map[int]func(notice){},
+		sweepAt:  sweepFrom,
+	}
+}
+
+// now is the store's time in microseconds since the epoch.
+func (m *MemoryStore) now() float64 {
+	return float64(m.base.UnixMicro() + time.Since(m.base).Microseconds())
+}
+
+func (m *MemoryStore) immediate() bool   { return true }
+func (m *MemoryStore) fleet() (int, int) { return 0, 1 }
+
+func (m *MemoryStore) watch(f func(notice)) func() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	id := m.nextID
+	m.nextID++
+	m.watchers[id] = f
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.watchers, id)
+	}
+}
+
+func (m *MemoryStore) claim(_ context.Context, c *claim) (answer, error) {
+	a, notices, watchers := m.decide(c, -1)
+	for _, n := range notices {
+		for _, f := range watchers {
+			f(n)
+		}
+	}
+	return a, nil
+}
+
+// decide applies the claim at the given time; negative: now. The time is read
+// under the lock: one read before it could be older than the state.
+func (m *MemoryStore) decide(c *claim, now float64) (answer, []notice, []func(notice)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now < 0 {
+		now = m.now()
+	}
+	b := m.bench(c, now)
+	a := decide(b)
+	if c.dry {
+		return a, nil, nil
+	}
+	for i, k := range b.keys {
+		if k.gen > 0 {
+			m.accounts[c.account].keys[c.keys[i]] = k
+		}
+	}
+	if len(b.notices) == 0 {
+		return a, nil, nil
+	}
+	return a, b.notices, slices.Collect(maps.Values(m.watchers))
+}
+
+// bench lays out the records that the claim touches, or copies of them if it
+// is to change nothing.
+func (m *MemoryStore) bench(c *claim, now float64) *bench {
+	rec := m.recordOf(c, now)
+	acct := m.accounts[c.account]
+	b := &bench{c: c, now: now, budget: &rec.record, account: &acct.whole.record}
+	for _, id := range c.keys {
+		k := acct.keys[id]
+		if k == nil {
+			k = &keyRecord{} // decide keeps it if it comes to mean something
+		}
+		b.keys = append(b.keys, k)
+	}
+	if c.dry {
+		b.budget, b.account = b.budget.clone(), b.account.clone()
+		for i, k := range b.keys {
+			copied := *k
+			b.keys[i] = &copied
+		}
+		return b
+	}
+	for i := range c.limits {
+		r := rec
+		if i >= c.own {
+			r = &acct.whole
+		}
+		r.expires = max(r.expires, now+2*c.limits[i].per*max(1, c.limits[i].burst/c.limits[i].amount))
+	}
+	return b
+}
+
+// recordOf returns the claim's budget record, a new one if need be.
+func (m *MemoryStore) recordOf(c *claim, now float64) *memoryRecord {
+	if acct := m.accounts[c.account]; acct != nil && acct.budgets[c.budget] != nil {
+		return acct.budgets[c.budget]
+	}
+	m.grow(now)
+	acct := m.accounts[c.account]
+	if acct == nil {
+		acct = &memoryAccount{budgets: map[string]*memoryRecord{}, keys: map[Fingerprint]*keyRecord{}}
+		m.accounts[c.account] = acct
+	}
+	rec := &memoryRecord{}
+	acct.budgets[c.budget] = rec
+	return rec
+}
+
+// grow counts a new record, and drops the dead ones each time their number
+// has doubled, so that the work is spread evenly.
+func (m *MemoryStore) grow(now float64) {
+	if m.records++; m.records < m.sweepAt {
+		return
+	}
+	m.records = 0
+	for id, acct := range m.accounts {
+		for name, r := range acct.budgets {
+			if r.dead(now) {
+				delete(acct.budgets, name)
+			}
+		}
+		for key, k := range acct.keys {
+			if max(k.next, k.began)+keyKept < now {
+				delete(acct.keys, key)
+			}
+		}
+		m.records += len(acct.budgets)
+		if len(acct.budgets) == 0 && len(acct.keys) == 0 && acct.whole.dead(now) {
+			delete(m.accounts, id)
+		}
+	}
+	m.sweepAt = max(sweepFrom, 2*m.records)
+}
+
+// dead reports whether nothing in the record matters any more.
+func (r *memoryRecord) dead(now float64) bool {
+	if r.expires > now || r.until+r.ramp > now {
+		return false
+	}
+	for _, until := range r.denied {
+		if until > now {
+			return false
+		}
+	}
+	return true
+}
+
+// clone copies a record deep enough for a claim to change the copy.
+func (r *record) clone() *record {
+	c := *r
+	c.counts = slices.Clone(r.counts)
+	for i := range c.counts {
+		c.counts[i].shares = slices.Clone(c.counts[i].shares)
+	}
+	c.denied = maps.Clone(r.denied)
+	return &c
+}

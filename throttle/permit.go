@@ -1,0 +1,127 @@
+package throttle
+
+import "sync"
+
+// A Permit is leave to send one call. It is a small value, to be passed and
+// copied freely, and safe for concurrent use.
+//
+// A permit ends with the first of Done, Settle and Cancel. Later calls, and
+// those of the zero Permit, do nothing. Answered may come before the end, and
+// none of them is bound to the context of Acquire.
+type Permit struct {
+	s   *permitState
+	gen uint64
+}
+
+// permitState is what a permit stands for. States are used again: gen tells a
+// late call that its permit has ended, so that it can't end somebody else's.
+type permitState struct {
+	mu  sync.Mutex
+	gen uint64
+	permitInfo
+}
+
+type permitInfo struct {
+	q     *queue
+	key   Fingerprint
+	model string
+	id    modelID
+	cost  Cost
+	need  []float64
+	at    float64 // the store's time of the charge
+	keyAt float64 // the key's generation then
+	probe string  // the uuid of the probe that the call is; "": none
+	local bool    // charged to this process alone, while the store was away
+}
+
+var permitStates = sync.Pool{New: func() any { return new(permitState) }}
+
+func newPermit(info permitInfo) Permit {
+	s := permitStates.Get().(*permitState)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.permitInfo = info
+	return Permit{s, s.gen}
+}
+
+// look returns what the permit stands for, and whether it hasn't ended.
+func (p Permit) look() (permitInfo, bool) {
+	if p.s == nil {
+		return permitInfo{}, false
+	}
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.s.permitInfo, p.s.gen == p.gen
+}
+
+// end ends the permit for whoever comes first.
+func (p Permit) end() (permitInfo, bool) {
+	if p.s == nil {
+		return permitInfo{}, false
+	}
+	p.s.mu.Lock()
+	if p.s.gen != p.gen {
+		p.s.mu.Unlock()
+		return permitInfo{}, false
+	}
+	info := p.s.permitInfo
+	p.s.gen++
+	p.s.permitInfo = permitInfo{}
+	p.s.mu.Unlock()
+	permitStates.Put(p.s)
+	return info, true
+}
+
+// Probe reports whether the call is the probe of a refused key: its answer
+// alone decides whether the key is open again.
+func (p Permit) Probe() bool {
+	info, ok := p.look()
+	return ok && info.probe != ""
+}
+
+// Answered says what the vendor's answer meant. Pauses and refusals hold in
+// this process when it returns, and have been written to the store or kept for
+// when that is back. It may be called at most once, before the permit ends.
+func (p Permit) Answered(v Verdict) {
+	if info, ok := p.look(); ok {
+		info.q.answered(info, v)
+	}
+}
+
+// Settle ends the permit and corrects the estimate: a smaller cost is given
+// back to the window that was charged, a greater one is added. See Cost for
+// what its zero and negative fields mean.
+func (p Permit) Settle(actual Cost) {
+	info, ok := p.end()
+	if !ok {
+		return
+	}
+	s := settlement{at: info.at, delta: info.q.needs(info.cost.settledOver(actual))}
+	changed := false
+	for i := range s.delta {
+		s.delta[i] -= info.need[i]
+		changed = changed || s.delta[i] != 0
+	}
+	if changed {
+		info.settle(s)
+	}
+}
+
+// Done ends the permit and keeps the estimate.
+func (p Permit) Done() { p.end() }
+
+// Cancel ends the permit of a call that was never sent: no byte of it reached
+// the vendor. Everything is given back.
+func (p Permit) Cancel() {
+	if info, ok := p.end(); ok {
+		info.settle(cancelled(info.at, info.need))
+	}
+}
+
+func (info permitInfo) settle(s settlement) {
+	if info.local {
+		info.q.t.outage.settle(info.q, s)
+		return
+	}
+	info.q.settle(s)
+}

@@ -1,0 +1,197 @@
+package throttle
+
+import (
+	"sync"
+	"time"
+
+	"github.com/headgate-go/headgate/lanes"
+)
+
+// A queue brings the calls of one budget of one account to the store. At most
+// one claim of it is under way; whoever arrives meanwhile travels with the
+// next one, so that a lone call goes at once and many share a round trip. The
+// claim has a context of its own: a caller that leaves takes nobody along.
+//
+// Calls that were told to wait stay in the room. The store has said when it
+// will be their turn, and one timer claims for them at that instant; nothing
+// polls.
+type queue struct {
+	t      *Throttle
+	a      *account
+	id     string // of the budget in the store
+	name   string // of the budget for people
+	limits []spec // the budget's, then the account's
+	own    int    // how many are the budget's
+	outage Outage
+
+	mu      sync.Mutex
+	room    *lanes.Room[*ask]
+	lacking []lack // by lane: what the settled calls lack together
+	sending bool   // a claim is under way, or about to be
+	due     bool   // waiting calls are to be claimed for now
+	settles []settlement
+	pushed  bool // settlements are not to wait for company any longer
+	pause   shut
+	denied  map[modelID]deniedUntil
+	wake    *time.Timer
+	wakeAt  time.Time
+	flush   *time.Timer
+}
+
+// A lack is what waiting calls need together: units by limit, and how many
+// wait for the budget's and the account's pause.
+type lack struct {
+	units  []float64
+	pauses [2]float64
+}
+
+type deniedUntil struct {
+	at      time.Time
+	verdict Verdict
+}
+
+// Sizes of a claim, and how long settlements wait for one to travel with.
+const (
+	batchMax   = 256 // fresh calls in a claim
+	dueMax     = 128 // waiting calls in a claim made for them
+	peekMax    = 16  // waiting calls in a claim made for fresh ones
+	settleMax  = 256
+	settleWait = 20 * time.Millisecond
+)
+
+func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
+	q := &queue{
+		t: t, a: a, id: id, name: b.Name, outage: b.Outage,
+		room:   lanes.NewRoom[*ask](len(t.cfg.Lanes)),
+		denied: map[modelID]deniedUntil{},
+	}
+	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
+	q.own = len(q.limits)
+	q.limits = append(q.limits, compileLimits(t.cfg.Account, t.cfg.Lanes, a.id)...)
+	for range t.cfg.Lanes {
+		q.lacking = append(q.lacking, lack{units: make([]float64, len(q.limits))})
+	}
+	q.wake = time.AfterFunc(time.Hour, q.onWake)
+	q.wake.Stop()
+	q.flush = time.AfterFunc(time.Hour, q.onFlush)
+	q.flush.Stop()
+	return q
+}
+
+// kick starts a sender if there is work and none is under way. It is called
+// with q.mu held and returns with it released.
+func (q *queue) kick() {
+	if q.sending || !q.workLocked() {
+		q.mu.Unlock()
+		return
+	}
+	q.sending = true
+	q.mu.Unlock()
+	if q.t.store.immediate() {
+		q.send()
+		return
+	}
+	go q.send()
+}
+
+func (q *queue) workLocked() bool {
+	return q.room.Fresh() > 0 || q.due && q.room.Len() > 0 || q.pushed && len(q.settles) > 0
+}
+
+// send makes claims until there is nothing to claim for.
+func (q *queue) send() {
+	for {
+		q.mu.Lock()
+		if !q.workLocked() {
+			q.sending = false
+			q.mu.Unlock()
+			return
+		}
+		b := q.gather(time.Now())
+		q.mu.Unlock()
+		a, err := q.t.decide(q, b)
+		q.apply(b, a, err)
+	}
+}
+
+// onWake claims for the waiting calls: by the store's word it is the turn of
+// the first of them.
+func (q *queue) onWake() {
+	q.mu.Lock()
+	q.wakeAt = time.Time{}
+	q.due = true
+	q.kick()
+}
+
+func (q *queue) onFlush() {
+	q.mu.Lock()
+	q.pushed = true
+	q.kick()
+}
+
+// wakeAtLocked sets the timer for the waiting calls to at, if that is earlier
+// than it is set to.
+func (q *queue) wakeAtLocked(at time.Time) {
+	if at.IsZero() || !q.wakeAt.IsZero() && !at.Before(q.wakeAt) {
+		return
+	}
+	q.wakeAt = at
+	q.wake.Reset(max(0, time.Until(at)))
+}
+
+// settle queues a correction. It travels with the next claim, or alone once it
+// has waited; where calls wait here for room that it gives back, at once.
+func (q *queue) settle(s settlement) {
+	gives := s.calls > 0
+	for _, d := range s.delta {
+		gives = gives || d < 0
+	}
+	q.mu.Lock()
+	q.settles = append(q.settles, s)
+	switch waiting := q.room.Len() - q.room.Fresh(); {
+	case gives && waiting > 0:
+		q.due, q.pushed = true, true
+	case len(q.settles) >= settleMax:
+		q.pushed = true
+	case len(q.settles) == 1:
+		q.flush.Reset(settleWait)
+	}
+	q.kick()
+}
+
+// settleLocked moves a call to the waiting ones, with what it lacks.
+func (q *queue) settleLocked(a *ask, lacks lackSet) {
+	if a.place.Settled() {
+		q.countLocked(a, -1)
+	}
+	a.lacks = lacks
+	q.room.Settle(a.place)
+	q.countLocked(a, 1)
+}
+
+// leaveLocked takes a call out of the room.
+func (q *queue) leaveLocked(a *ask) {
+	if a.place.Settled() {
+		q.countLocked(a, -1)
+	}
+	q.room.Leave(a.place)
+}
+
+// countLocked adds what a waiting call lacks to its lane's sum.
+func (q *queue) countLocked(a *ask, sign float64) {
+	l := &q.lacking[a.lane]
+	l.add(a, sign)
+}
+
+func (l *lack) add(a *ask, sign float64) {
+	for i := range l.units {
+		if a.lacks&(1<<i) != 0 {
+			l.units[i] += sign * a.need[i]
+		}
+	}
+	for i := range l.pauses {
+		if a.lacks&(lacksBudget<<i) != 0 {
+			l.pauses[i] += sign
+		}
+	}
+}

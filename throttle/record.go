@@ -1,0 +1,149 @@
+package throttle
+
+import "math"
+
+// A record is the state that one budget, or one account as a whole, keeps in
+// a store. Instants are the store's microseconds since the epoch.
+type record struct {
+	until  float64 // end of the pause; 0: none
+	ramp   float64 // length of the ramp that follows it
+	used   float64 // calls admitted since the pause ended
+	class  Class   // what began it
+	counts []counter
+	denied map[modelID]float64 // models denied to the account, until when
+}
+
+// A keyRecord is the state of one credential.
+type keyRecord struct {
+	gen     float64 // raised by every change between open and refused
+	refused bool
+	class   Class
+	next    float64 // no probe begins earlier
+	probe   string  // the uuid of the last probe begun; "": none since the refusal
+	began   float64 // when it began
+}
+
+// keyKept is how long a key's record outlives its next probe, in
+// microseconds. Forgetting a refusal would let everybody send at once, so it
+// is long.
+const keyKept = 7 * 24 * 3600 * 1e6
+
+// counterOf returns the record's counter for a limit, a new one if need be.
+func (r *record) counterOf(s *spec) *counter {
+	for i := range r.counts {
+		if r.counts[i].label == s.label {
+			return &r.counts[i]
+		}
+	}
+	r.counts = append(r.counts, counter{label: s.label})
+	return &r.counts[len(r.counts)-1]
+}
+
+// advance brings a counter to now, with a level for every share that the
+// limit's lanes have.
+func (c *counter) advance(s *spec, now float64) {
+	if s.algorithm == SlidingWindow {
+		windowAdvance(c, s, now)
+		return
+	}
+	bucketAdvance(&c.bucket, now, s.amount, s.burst, s.per)
+	for i := range s.ceilings {
+		if l := &s.ceilings[i]; l.share < whole {
+			bucketAdvance(&c.shareOf(l.share).bucketLevel, now, l.amount, l.burst, s.per)
+		}
+	}
+}
+
+func (c *counter) shareOf(share float64) *shareLevel {
+	for i := range c.shares {
+		if c.shares[i].share == share {
+			return &c.shares[i]
+		}
+	}
+	c.shares = append(c.shares, shareLevel{share: share})
+	return &c.shares[len(c.shares)-1]
+}
+
+// fit is how many calls of the given cost fit in a lane, behind what waiting
+// calls need: their need counts as use.
+func (c *counter) fit(s *spec, lane int, now, ahead, cost float64) float64 {
+	l := &s.ceilings[lane]
+	if s.algorithm == SlidingWindow {
+		return windowFit(c, s, now, l.amount, ahead, cost)
+	}
+	n := math.Floor((bucketHas(&c.bucket, now, s.per) - ahead) / cost)
+	if l.share < whole {
+		level := &c.shareOf(l.share).bucketLevel
+		n = min(n, math.Floor((bucketHas(level, now, s.per)-ahead)/cost))
+	}
+	return max(0, n)
+}
+
+// roomAt is when need units have gone through in a lane.
+func (c *counter) roomAt(s *spec, lane int, now, need float64) float64 {
+	l := &s.ceilings[lane]
+	if s.algorithm == SlidingWindow {
+		return min(windowRoomAt(c, s, now, l.amount, need), now+maxWait)
+	}
+	at := bucketRoomAt(&c.bucket, now, s.per, need)
+	if l.share < whole {
+		at = max(at, bucketRoomAt(&c.shareOf(l.share).bucketLevel, now, s.per, need))
+	}
+	return at
+}
+
+// take charges units, for everybody's ceiling.
+func (c *counter) take(s *spec, units float64) {
+	if s.algorithm == SlidingWindow {
+		c.current += units
+		return
+	}
+	bucketTake(&c.bucket, units, levelFloor)
+	for i := range s.ceilings {
+		if l := &s.ceilings[i]; l.share < whole && firstOfShare(s, i) {
+			bucketTake(&c.shareOf(l.share).bucketLevel, units, shareFloor(s.burst, l.burst))
+		}
+	}
+}
+
+// settle corrects a charge made at the instant at.
+func (c *counter) settle(s *spec, at, delta float64) {
+	if s.algorithm == SlidingWindow {
+		windowSettle(c, s, at, delta)
+		return
+	}
+	bucketSettle(&c.bucket, at, delta, s.burst, levelFloor)
+	for i := range s.ceilings {
+		if l := &s.ceilings[i]; l.share < whole && firstOfShare(s, i) {
+			bucketSettle(&c.shareOf(l.share).bucketLevel, at, delta, l.burst, shareFloor(s.burst, l.burst))
+		}
+	}
+}
+
+// firstOfShare reports whether no earlier lane has the share of lane i: lanes
+// of one share have one level.
+func firstOfShare(s *spec, i int) bool {
+	for _, l := range s.ceilings[:i] {
+		if l.share == s.ceilings[i].share {
+			return false
+		}
+	}
+	return true
+}
+
+// expires is when the counter stops mattering, in the store's microseconds.
+func (c *counter) expires(s *spec, now float64) float64 {
+	if s.algorithm == SlidingWindow {
+		return windowStart(c, s) + 2*s.per
+	}
+	at := bucketRoomAt(&c.bucket, now, s.per, s.burst)
+	for i := range c.shares {
+		l := &c.shares[i]
+		for _, ceiling := range s.ceilings {
+			if ceiling.share == l.share {
+				at = max(at, bucketRoomAt(&l.bucketLevel, now, s.per, ceiling.burst))
+			}
+		}
+	}
+	return at
+}

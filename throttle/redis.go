@@ -1,0 +1,205 @@
+package throttle
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/semaphore"
+)
+
+//go:embed claim.lua
+var claimSource string
+
+// DefaultTimeout is RedisOptions.Timeout where that is 0.
+const DefaultTimeout = 50 * time.Millisecond
+
+// connectWait is how long NewRedisStore waits for Redis.
+const connectWait = 5 * time.Second
+
+// maxUnderWay bounds the commands that the client has at a time, and so those
+// that were given up and still hang in it.
+const maxUnderWay = 64
+
+// RedisOptions are the settings of a RedisStore. The zero value is usable.
+type RedisOptions struct {
+	// Prefix starts every key and the channel. "": "headgate". No braces.
+	Prefix string
+	// Timeout bounds what the store may cost a call, whatever the client's own
+	// timeouts are. 0: DefaultTimeout.
+	Timeout time.Duration
+	// StartWithout makes a Redis that can't be reached at start an outage
+	// instead of an error.
+	StartWithout bool
+}
+
+// A RedisStore is a Store in Redis 6.2 or newer, or Valkey, that every process
+// with the same Prefix shares. It works with a single server, Sentinel and
+// Cluster clients. It is safe for concurrent use.
+//
+// Each decision is one script and one round trip, on the server's clock. The
+// script is sent once per server; it is never repeated where it may have been
+// applied. Every key expires.
+type RedisStore struct {
+	client  redis.UniversalClient
+	keys    keyspace
+	timeout time.Duration
+	script  *redis.Script
+
+	process  string // this process, in the set of the live ones
+	underWay *semaphore.Weighted
+
+	ctx   context.Context
+	close context.CancelFunc
+	loops sync.WaitGroup
+
+	mu         sync.Mutex
+	watchers   map[int]func(notice)
+	nextID     int
+	rank, live int
+}
+
+// NewRedisStore returns a store on client, which it never closes. It waits up
+// to 5 s for Redis, and makes sure that the user may do what the store does;
+// an error names what is missing. With RedisOptions.StartWithout it returns a
+// store in any case, and the first call finds out.
+func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, error) {
+	if client == nil {
+		return nil, fmt.Errorf("throttle: NewRedisStore: the client is nil")
+	}
+	keys, err := newKeyspace(o.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	if o.Timeout < 0 {
+		return nil, fmt.Errorf("throttle: RedisOptions.Timeout is %v, want 0 or more", o.Timeout)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	s := &RedisStore{
+		client: client, keys: keys, timeout: o.Timeout,
+		script:   redis.NewScript(claimSource),
+		process:  uuid.NewString(),
+		underWay: semaphore.NewWeighted(maxUnderWay),
+		watchers: map[int]func(notice){},
+		live:     1,
+	}
+	s.ctx, s.close = context.WithCancel(context.Background())
+	sub := client.Subscribe(s.ctx, keys.events())
+	if err := s.connect(sub); err != nil && !o.StartWithout {
+		s.close()
+		_ = sub.Close()
+		return nil, err
+	}
+	s.loops.Add(2)
+	go s.listen(sub)
+	go s.beat()
+	return s, nil
+}
+
+// Close ends the store's own goroutines. It never closes the client. A
+// throttle that still uses the store goes on deciding by it, without being
+// told what others learn. Closing twice does nothing.
+func (s *RedisStore) Close() error {
+	s.close()
+	s.loops.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+	defer cancel()
+	_, _ = bounded(ctx, s, func(ctx context.Context) (any, error) {
+		return nil, s.client.HDel(ctx, s.keys.live(), s.process).Err()
+	})
+	return nil
+}
+
+func (s *RedisStore) immediate() bool { return false }
+
+func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
+	var p packer
+	p.claim(c)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	reply, err := bounded(ctx, s, func(ctx context.Context) (string, error) {
+		return s.run(ctx, s.keys.of(c), string(p.buf), s.keys.events())
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	u := unpacker{buf: []byte(reply)}
+	return u.answer(c)
+}
+
+// A once is a command that the client must not send again by itself: after a
+// broken connection nobody knows whether the script was applied.
+type once struct{ *redis.Cmd }
+
+func (once) NoRetry() bool { return true }
+
+// run runs the script by its hash, and once by its text where the server
+// doesn't know it: then it was certainly not applied.
+func (s *RedisStore) run(ctx context.Context, keys []string, args ...any) (string, error) {
+	reply, err := s.eval(ctx, "evalsha", s.script.Hash(), keys, args)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		reply, err = s.eval(ctx, "eval", claimSource, keys, args)
+	}
+	return reply, err
+}
+
+func (s *RedisStore) eval(ctx context.Context, name, script string, keys []string, args []any) (string, error) {
+	all := make([]any, 0, 3+len(keys)+len(args))
+	all = append(all, name, script, len(keys))
+	for _, k := range keys {
+		all = append(all, k)
+	}
+	cmd := once{redis.NewCmd(ctx, append(all, args...)...)}
+	// The third argument is the first key; a cluster client routes by it.
+	cmd.SetFirstKeyPos(3)
+	if err := s.client.Process(ctx, cmd); err != nil {
+		return "", err
+	}
+	return cmd.Text()
+}
+
+// bounded runs f and waits for it no longer than ctx, whatever the client does
+// with its own timeouts. A command that was given up goes on until the client
+// lets it go, and keeps its place among those that may be under way.
+func bounded[T any](ctx context.Context, s *RedisStore, f func(context.Context) (T, error)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	done := make(chan result, 1)
+	if err := s.underWay.Acquire(ctx, 1); err != nil {
+		var zero T
+		return zero, fmt.Errorf("headgate: Redis didn't answer in time: too many commands are under way: %w", err)
+	}
+	go func() {
+		defer s.underWay.Release(1)
+		v, err := f(ctx)
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.v, r.err
+	case <-ctx.Done():
+		var zero T
+		return zero, fmt.Errorf("headgate: Redis didn't answer in time: %w", ctx.Err())
+	}
+}
+
+func (s *RedisStore) watch(f func(notice)) func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.nextID
+	s.nextID++
+	s.watchers[id] = f
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.watchers, id)
+	}
+}

@@ -1,0 +1,147 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// How a process shows that it is alive, and after how long it counts as dead.
+const (
+	beatEvery = 5 * time.Second
+	beatKept  = 15 * time.Second
+)
+
+// beatScript keeps the set of live processes.
+//
+//	KEYS[1]  prefix:live, a hash of process -> server time of its last beat, ms
+//	ARGV[1]  this process
+//	ARGV[2]  how long a process counts as alive, ms
+//	Output   {rank of this process among the live ones by name, their number}
+var beatScript = redis.NewScript(`
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+redis.call('HSET', KEYS[1], ARGV[1], now)
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local all, rank, live = redis.call('HGETALL', KEYS[1]), 0, 0
+for i = 1, #all, 2 do
+  if now - tonumber(all[i + 1]) > tonumber(ARGV[2]) then
+    redis.call('HDEL', KEYS[1], all[i])
+  else
+    live = live + 1
+    if all[i] < ARGV[1] then rank = rank + 1 end
+  end
+end
+return {rank, live}`)
+
+// connect waits for Redis, loads the script and makes sure that the user may
+// do all that the store does.
+func (s *RedisStore) connect(sub *redis.PubSub) error {
+	ctx, cancel := context.WithTimeout(s.ctx, connectWait)
+	defer cancel()
+	steps := []struct {
+		right string
+		do    func() error
+	}{
+		{"a connection", func() error { return s.client.Ping(ctx).Err() }},
+		{"the right to SCRIPT LOAD", func() error { return s.script.Load(ctx, s.client).Err() }},
+		{"the rights to EVALSHA, EVAL, TIME, MGET and the keys " + s.keys.prefix + ":*", func() error {
+			c := claim{account: "start", budget: "start", dry: true}
+			var p packer
+			p.claim(&c)
+			_, err := s.run(ctx, s.keys.of(&c), string(p.buf), s.keys.events())
+			return err
+		}},
+		{"the rights to HSET, HGETALL, HDEL and PEXPIRE on " + s.keys.live(), func() error { return s.beatOnce(ctx) }},
+		{"the right to PUBLISH to " + s.keys.events(), func() error {
+			return s.client.Publish(ctx, s.keys.events(), "").Err()
+		}},
+		{"the right to SUBSCRIBE to " + s.keys.events(), func() error {
+			_, err := sub.Receive(ctx)
+			return err
+		}},
+	}
+	for _, step := range steps {
+		if _, err := bounded(ctx, s, func(context.Context) (any, error) { return nil, step.do() }); err != nil {
+			return fmt.Errorf("throttle: NewRedisStore: Redis refuses %s, or is out of reach: %w", step.right, err)
+		}
+	}
+	return nil
+}
+
+// beat shows that this process is alive until the store is closed.
+func (s *RedisStore) beat() {
+	defer s.loops.Done()
+	ticker := time.NewTicker(beatEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		ctx, cancel := context.WithTimeout(s.ctx, beatEvery)
+		// While the store is away the last count stands.
+		_, _ = bounded(ctx, s, func(ctx context.Context) (any, error) { return nil, s.beatOnce(ctx) })
+		cancel()
+	}
+}
+
+func (s *RedisStore) beatOnce(ctx context.Context) error {
+	counts, err := beatScript.Run(ctx, s.client, []string{s.keys.live()}, s.process, beatKept.Milliseconds()).Int64Slice()
+	if err != nil {
+		return err
+	}
+	if len(counts) != 2 {
+		return errWire
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rank, s.live = int(counts[0]), max(1, int(counts[1]))
+	return nil
+}
+
+// fleet returns the last count.
+func (s *RedisStore) fleet() (rank, live int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rank, s.live
+}
+
+// listen passes notices on until the store is closed. The client reconnects
+// by itself; what is missed meanwhile is found with the next claim.
+func (s *RedisStore) listen(sub *redis.PubSub) {
+	defer s.loops.Done()
+	defer sub.Close()
+	messages := sub.Channel()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case m, ok := <-messages:
+			if !ok {
+				return
+			}
+			s.hear(m.Payload)
+		}
+	}
+}
+
+func (s *RedisStore) hear(payload string) {
+	u := unpacker{buf: []byte(payload)}
+	n, err := u.notice()
+	if err != nil {
+		return // the empty message of a start, or somebody else's
+	}
+	s.mu.Lock()
+	watchers := make([]func(notice), 0, len(s.watchers))
+	for _, f := range s.watchers {
+		watchers = append(watchers, f)
+	}
+	s.mu.Unlock()
+	for _, f := range watchers {
+		f(n)
+	}
+}

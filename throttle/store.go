@@ -1,0 +1,42 @@
+package throttle
+
+import "context"
+
+// A Store holds what the processes of a fleet share: NewMemoryStore for one
+// process, NewRedisStore for several. The interface is sealed.
+type Store interface {
+	// claim decides in one atomic step. An error means that the caller can't
+	// know whether the claim was applied.
+	claim(context.Context, *claim) (answer, error)
+	// watch calls f for every notice from now on, one at a time, until the
+	// returned function is called.
+	watch(f func(notice)) (stop func())
+	// immediate reports whether claims return without waiting for anything,
+	// so that they may run in the caller's goroutine.
+	immediate() bool
+	// fleet returns this process's rank among the live ones and their number.
+	fleet() (rank, live int)
+}
+
+// A notice is a change of state that is pushed to every process, so that it is
+// known before the next claim. Times are microseconds from now.
+type notice struct {
+	kind    noticeKind
+	account string
+	budget  string // "": the whole account
+	key     Fingerprint
+	model   modelID
+	left    float64
+	ramp    float64
+	class   Class
+	gen     float64
+	refused bool
+}
+
+type noticeKind uint8
+
+const (
+	noticePause noticeKind = iota + 1
+	noticeKey
+	noticeModel
+)

@@ -1,0 +1,80 @@
+package throttle
+
+import (
+	"time"
+)
+
+// tell.go is where decisions and changes of state become events and log lines:
+// one line per change, never one per call.
+
+func (t *Throttle) observe(e Event) {
+	if t.cfg.Observe == nil {
+		return
+	}
+	e.Time = time.Now()
+	t.cfg.Observe(e)
+}
+
+// admit makes the permit of a call that goes.
+func (t *Throttle) admit(a *ask, r reply) Permit {
+	kind := EventAdmitted
+	if r.probe != "" {
+		kind = EventProbe
+		t.cfg.Logger.Info("headgate: probing a refused key", "key", a.call.Key, "model", a.call.Model)
+	}
+	if t.cfg.Observe != nil {
+		t.observe(Event{
+			Kind: kind, Key: a.call.Key, Account: a.call.Account, Model: a.call.Model,
+			Budget: a.q.name, Lane: t.cfg.Lanes[a.lane].Name, Wait: time.Since(a.arrived),
+		})
+	}
+	return newPermit(permitInfo{
+		q: a.q, key: a.call.Key, model: a.call.Model, id: a.id, cost: a.call.Cost, need: a.need,
+		at: r.at, keyAt: r.key.gen, probe: r.probe, local: r.local,
+	})
+}
+
+// deny reports a denial and returns it as an error.
+func (t *Throttle) deny(a *ask, e *DeniedError) error {
+	t.observe(Event{
+		Kind: EventDenied, Key: e.Key, Account: a.call.Account, Model: e.Model, Budget: e.Budget,
+		Lane: e.Lane, Wait: e.RetryAfter, Verdict: e.Verdict, Err: e,
+	})
+	return e
+}
+
+func (t *Throttle) tellPaused(a *account, budget string, length time.Duration, v Verdict) {
+	t.cfg.Logger.Warn("headgate: paused at the vendor's word", "account", a.id, "budget", budget,
+		"for", length, "class", v.Class.String(), "scope", v.Scope.String(), "vendor_wait", v.Wait, "detail", v.Detail)
+	t.observe(Event{Kind: EventPaused, Account: a.id, Budget: budget, Wait: length, Raw: v.Wait, Verdict: v})
+}
+
+func (t *Throttle) tellKeyRefused(a *account, id Fingerprint, next time.Duration, v Verdict, again bool) {
+	msg := "headgate: the vendor refuses the key"
+	if again {
+		msg = "headgate: the vendor still refuses the key"
+	}
+	t.cfg.Logger.Error(msg, "key", id, "account", a.id, "class", v.Class.String(), "detail", v.Detail, "next_probe", next)
+	t.observe(Event{Kind: EventKeyRefused, Key: id, Account: a.id, Wait: next, Raw: v.Wait, Verdict: v})
+}
+
+func (t *Throttle) tellKeyOpened(a *account, id Fingerprint) {
+	t.cfg.Logger.Info("headgate: the vendor accepts the key again", "key", id, "account", a.id)
+	t.observe(Event{Kind: EventKeyOpened, Key: id, Account: a.id})
+}
+
+func (t *Throttle) tellModelDenied(q *queue, model string, length time.Duration, v Verdict) {
+	t.cfg.Logger.Warn("headgate: the vendor denies the model", "account", q.a.id, "model", model,
+		"for", length, "detail", v.Detail)
+	t.observe(Event{Kind: EventModelDenied, Account: q.a.id, Model: model, Budget: q.name, Wait: length, Verdict: v})
+}
+
+func (t *Throttle) tellOutage(began bool, cause error, lasted time.Duration) {
+	if began {
+		t.cfg.Logger.Error("headgate: the store is out of reach", "err", cause)
+		t.observe(Event{Kind: EventOutageStart, Err: cause})
+		return
+	}
+	t.cfg.Logger.Info("headgate: the store is back", "after", lasted)
+	t.observe(Event{Kind: EventOutageEnd, Wait: lasted})
+}

@@ -1,0 +1,228 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/headgate-go/headgate/internal/redistest"
+	"github.com/headgate-go/headgate/lanes"
+)
+
+// The same random claims go to Redis and to the memory store, which is given
+// the server's time of each answer: every answer must be the same to the last
+// microsecond.
+func FuzzStoresAgree(f *testing.F) {
+	for seed := range uint64(24) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		g := &claimMaker{rand: rand.New(rand.NewPCG(seed, 1))}
+		g.configure(t, fmt.Sprintf("%s/%d", t.Name(), seed))
+		store := redisStore(t)
+		memory := NewMemoryStore()
+		for step := range 150 {
+			c := g.next()
+			got, err := store.claim(context.Background(), &c)
+			if err != nil {
+				t.Fatalf("seed %d, step %d: %v", seed, step, err)
+			}
+			want, _, _ := memory.decide(&c, got.now)
+			if !equalAnswers(got, want) {
+				t.Fatalf("seed %d, step %d: the stores disagree\nclaim  %+v\nredis  %+v\nmemory %+v", seed, step, c, got, want)
+			}
+			g.remember(&c, &got)
+		}
+	})
+}
+
+func equalAnswers(a, b answer) bool {
+	if a.now != b.now || a.budget != b.budget || a.account != b.account || len(a.outcomes) != len(b.outcomes) {
+		return false
+	}
+	for i := range a.outcomes {
+		if len(a.outcomes[i])+len(b.outcomes[i]) > 0 && !reflect.DeepEqual(a.outcomes[i], b.outcomes[i]) {
+			return false
+		}
+	}
+	return reflect.DeepEqual(a.keys, b.keys) || len(a.keys)+len(b.keys) == 0
+}
+
+// redisStore returns a store on the shared server with a prefix of its own.
+// Its timeout is generous: these tests are about decisions, not about time.
+func redisStore(t testing.TB) *RedisStore {
+	t.Helper()
+	return redisStoreOn(t, redistest.Shared(t))
+}
+
+func redisStoreOn(t testing.TB, server *redistest.Server) *RedisStore {
+	t.Helper()
+	store, err := NewRedisStore(server.Client(t), RedisOptions{Prefix: "test-" + newProbeID()[:8], Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// A claimMaker makes random claims of a random configuration. Windows are a
+// few milliseconds long, so that they turn while the test runs.
+type claimMaker struct {
+	rand    *rand.Rand
+	account string
+	limits  []spec
+	own     int
+	lanes   int
+	charges []charge
+	gens    map[int]float64
+	probes  []string
+	at      float64
+}
+
+type charge struct {
+	at   float64
+	cost []float64
+}
+
+func (g *claimMaker) configure(t *testing.T, account string) {
+	ls := []lanes.Lane{lanes.Live, lanes.Background, {Name: "third", Share: 0.29}}[:1+g.rand.IntN(3)]
+	g.account, g.lanes, g.gens = account, len(ls), map[int]float64{}
+	g.own = g.rand.IntN(4)
+	own := compileLimits(g.someLimits(t, g.own), ls, account)
+	g.limits = append(own, compileLimits(g.someLimits(t, g.rand.IntN(3)), ls, account+"!")...)
+}
+
+func (g *claimMaker) someLimits(t *testing.T, n int) []Limit {
+	limits := make([]Limit, n)
+	for i := range limits {
+		l := Limit{
+			Unit: Unit(i), Amount: 1 + g.rand.Int64N(40), Per: time.Duration(1+g.rand.IntN(60)) * time.Millisecond,
+			Algorithm: []Algorithm{SlidingWindow, TokenBucket}[g.rand.IntN(2)],
+		}
+		switch {
+		case g.rand.IntN(8) == 0:
+			l.Amount = MaxAmount - g.rand.Int64N(1000)
+		case g.rand.IntN(8) == 0:
+			l.Per = MaxPer
+		}
+		if l.Algorithm == TokenBucket && g.rand.IntN(2) == 0 {
+			l.Burst = 1 + g.rand.Int64N(60)
+		}
+		if l.Algorithm == SlidingWindow && g.rand.IntN(2) == 0 {
+			l.Offset = -1
+		}
+		if err := l.validate(); err != nil {
+			t.Fatal(err)
+		}
+		limits[i] = l
+	}
+	return limits
+}
+
+func (g *claimMaker) next() claim {
+	c := claim{
+		account: g.account, budget: "b", limits: g.limits, own: g.own,
+		every: float64(1 + g.rand.IntN(5000)),
+		keys:  []Fingerprint{"key0", "key1"}, models: []modelID{"model\x000", "model\xff1"},
+		dry: g.rand.IntN(10) == 0,
+	}
+	if g.rand.IntN(2) == 0 {
+		c.probe = newProbeID()
+	}
+	for range g.rand.IntN(3) {
+		if len(g.charges) > 0 {
+			c.settles = append(c.settles, g.settlement())
+		}
+	}
+	if g.rand.IntN(6) == 0 {
+		c.verdict = g.verdict()
+	}
+	for lane := range g.lanes {
+		for range g.rand.IntN(4) {
+			c.runs = append(c.runs, g.run(lane))
+		}
+	}
+	return c
+}
+
+func (g *claimMaker) run(lane int) run {
+	r := run{
+		lane: lane, key: g.rand.IntN(2), model: g.rand.IntN(2), n: 1 + g.rand.IntN(6),
+		mayProbe: g.rand.IntN(2) == 0, cost: g.cost(),
+	}
+	if g.rand.IntN(2) == 0 {
+		r.patience = float64(g.rand.IntN(100_000))
+	}
+	if len(g.probes) > 0 && g.rand.IntN(4) == 0 {
+		r.holds, r.n = g.probes[g.rand.IntN(len(g.probes))], 1
+	}
+	if g.rand.IntN(10) == 0 {
+		r.hold, r.pauses = true, [2]float64{float64(g.rand.IntN(3)), float64(g.rand.IntN(3))}
+	}
+	return r
+}
+
+func (g *claimMaker) cost() []float64 {
+	cost := make([]float64, len(g.limits))
+	for i := range cost {
+		switch g.rand.IntN(5) {
+		case 0:
+		case 1:
+			cost[i] = float64(g.rand.IntN(80))
+		default:
+			cost[i] = float64(1 + g.rand.IntN(3))
+		}
+	}
+	return cost
+}
+
+func (g *claimMaker) settlement() settlement {
+	ch := g.charges[g.rand.IntN(len(g.charges))]
+	if g.rand.IntN(3) == 0 {
+		return cancelled(ch.at, ch.cost)
+	}
+	s := settlement{at: ch.at, delta: make([]float64, len(ch.cost))}
+	for i, c := range ch.cost {
+		if s.delta[i] = float64(g.rand.IntN(30)) - c; g.rand.IntN(20) == 0 {
+			s.delta[i] = costCap
+		}
+	}
+	return s
+}
+
+func (g *claimMaker) verdict() *verdictNote {
+	v := &verdictNote{
+		class: Class(g.rand.IntN(len(classNames))), scope: Scope(g.rand.IntN(3)),
+		key: g.rand.IntN(2), model: g.rand.IntN(2), length: float64(1 + g.rand.IntN(3000)),
+	}
+	if g.rand.IntN(2) == 0 {
+		v.ramp = float64(g.rand.IntN(5000))
+	}
+	if v.gen = g.gens[v.key]; g.rand.IntN(4) == 0 {
+		v.gen--
+	}
+	if len(g.probes) > 0 && g.rand.IntN(2) == 0 {
+		v.probe = g.probes[len(g.probes)-1]
+	}
+	return v
+}
+
+// remember keeps what later claims refer to.
+func (g *claimMaker) remember(c *claim, a *answer) {
+	for i := range a.keys {
+		g.gens[i] = a.keys[i].gen
+	}
+	for i, outcomes := range a.outcomes {
+		for _, o := range outcomes {
+			if o.code == granted || o.code == grantedKey {
+				g.charges = append(g.charges, charge{a.now, c.runs[i].cost})
+			}
+			if o.code == grantedKey && c.probe != "" {
+				g.probes = append(g.probes, c.probe)
+			}
+		}
+	}
+}

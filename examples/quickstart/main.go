@@ -1,0 +1,111 @@
+// Command quickstart shows headgate at work, with nothing but Go: it starts a
+// small AI vendor on the loopback interface, sends it more than it allows
+// through a throttle, and prints what the vendor saw.
+//
+//	go run ./examples/quickstart
+//	go run ./examples/quickstart -redis 127.0.0.1:6379 -processes 4
+//
+// With -redis the callers are operating-system processes that share their
+// budget in that Redis, which should run on this machine: the vendor goes by
+// this machine's clock and headgate by Redis's.
+//
+// It exits with 1 if a rule doesn't hold, and with 2 if it can't run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9/logging"
+)
+
+func main() {
+	logging.Disable() // of the Redis client, which tells errors twice
+	if os.Getenv(workerEnv) != "" {
+		serve(os.Stdin, os.Stdout)
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	broken, err := run(ctx, os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(2)
+	case broken > 0:
+		os.Exit(1)
+	}
+}
+
+// A stage is what all scenes of a run share.
+type stage struct {
+	vendor    *vendor
+	redis     string // "": the counts are kept in memory
+	prefix    string
+	processes int
+}
+
+func run(ctx context.Context, args []string) (broken int, err error) {
+	s, scenes, err := parse(args)
+	if err != nil {
+		return 0, err
+	}
+	if s.vendor, err = startVendor(); err != nil {
+		return 0, err
+	}
+	defer s.vendor.Close()
+	defer s.tidy()
+
+	fmt.Println(s)
+	began, rules := time.Now(), 0
+	for _, scene := range scenes {
+		t, err := scene.play(ctx, s)
+		if err != nil {
+			return 0, fmt.Errorf("scene %s: %w", scene.name, err)
+		}
+		t.print(os.Stdout)
+		rules += t.rules()
+		broken += t.broken()
+	}
+	fmt.Printf("\n%d of %d rules kept, in %v\n", rules-broken, rules, time.Since(began).Round(100*time.Millisecond))
+	return broken, nil
+}
+
+func parse(args []string) (*stage, []scene, error) {
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	redis := flags.String("redis", "", "share the budget in the Redis at this `address`, host:port")
+	processes := flags.Int("processes", 0, "how many processes call; needs -redis (default 2 with it)")
+	only := flags.String("scene", "", "play one scene: "+names())
+	if err := flags.Parse(args); err != nil {
+		return nil, nil, err
+	}
+	s := &stage{redis: *redis, processes: *processes, prefix: "headgate-quickstart-" + uuid.NewString()[:8]}
+	switch {
+	case flags.NArg() > 0:
+		return nil, nil, fmt.Errorf("don't know what to do with %q", flags.Arg(0))
+	case s.processes < 0:
+		return nil, nil, fmt.Errorf("-processes is %d", s.processes)
+	case s.redis == "" && s.processes > 1:
+		return nil, nil, errors.New("-processes needs -redis: processes share nothing without it")
+	case s.processes == 0 && s.redis != "":
+		s.processes = 2
+	case s.processes == 0:
+		s.processes = 1
+	}
+	scenes, err := choose(*only)
+	return s, scenes, err
+}
+
+func (s *stage) String() string {
+	if s.redis == "" {
+		return "One process; the budget is kept in its memory. (-redis ADDR -processes N: a fleet)"
+	}
+	return fmt.Sprintf("%d processes share the budget in Redis at %s.", s.processes, s.redis)
+}

@@ -1,0 +1,46 @@
+package dialect
+
+import "github.com/headgate-go/headgate/throttle"
+
+// anthropic is https://api.anthropic.com. Sources: its API documentation, the
+// pages "Rate limits" and "Errors", and anthropic-sdk-go.
+//
+// max_tokens isn't charged: output tokens per minute count what is really put
+// out. So it only bounds the guess. anthropic-ratelimit-*-reset are instants of
+// full replenishment, and ignored.
+var anthropic = &vendor{
+	name:      "anthropic",
+	key:       headerKey("X-Api-Key", "Authorization"),
+	bodyModel: true,
+	caps:      []string{"max_tokens", "max_tokens_to_sample"},
+	tokens:    true,
+	inputOnly: []string{"/count_tokens", "/batches"},
+
+	busyScope: throttle.ScopeModel,
+	codes:     []string{"error.details.error_code", "error.type"},
+	messages:  []string{"error.message"},
+	rules:     anthropicRules,
+	usage:     anthropicUsage,
+}
+
+var anthropicRules = []rule{
+	{at: "error.details.error_code", is: []string{"enforced_spend_limit_reached"}, class: throttle.CreditExhausted},
+	{at: "error.type", is: []string{"billing_error"}, class: throttle.CreditExhausted},
+	{at: "error.type", is: []string{"overloaded_error"}, class: throttle.Overloaded},
+	{at: "error.type", is: []string{"rate_limit_error"}, class: throttle.Busy},
+	{at: "error.type", is: []string{"authentication_error"}, says: []string{"cors requests are not allowed"}, class: throttle.BadRequest},
+	{at: "error.type", is: []string{"authentication_error"}, class: throttle.KeyRefused},
+	{says: []string{"organization has been disabled"}, class: throttle.KeyRefused}, // with 400 and 403
+	{at: "error.type", is: []string{"permission_error", "not_found_error"}, class: throttle.ModelDenied},
+
+	{status: 400, says: []string{"credit balance is too low"}, class: throttle.CreditExhausted},
+	{status: 400, says: []string{"you have reached your", "usage limits"}, class: throttle.CreditExhausted},
+}
+
+// anthropicUsage: the three kinds of input are counted apart.
+var anthropicUsage = []usageField{
+	{"usage.input_tokens", partOfInput},
+	{"usage.cache_creation_input_tokens", partOfInput},
+	{"usage.cache_read_input_tokens", cachedPart},
+	{"usage.output_tokens", allOutput},
+}

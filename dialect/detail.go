@@ -1,0 +1,66 @@
+package dialect
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds of a code that is shown.
+const (
+	maxCode   = 64
+	maxDigits = 6
+	maxShown  = 3 // codes of one answer
+)
+
+// detail names the status and the vendor's codes: "429 insufficient_quota".
+func (v *vendor) detail(resp *http.Response, facts *facts) string {
+	shown := []string{strconv.Itoa(resp.StatusCode)}
+	secrets := v.secretsOf(resp)
+	for _, code := range facts.codes {
+		switch {
+		case len(shown) > maxShown, !isCode(code.text), slices.Contains(shown, code.text):
+		case slices.ContainsFunc(secrets, func(secret string) bool { return overlaps(code.text, secret) }):
+		default:
+			shown = append(shown, code.text)
+		}
+	}
+	return strings.Join(shown, " ")
+}
+
+// secretsOf returns what of the request the answer must not make known.
+func (v *vendor) secretsOf(resp *http.Response) []string {
+	r := resp.Request
+	if r == nil || r.URL == nil {
+		return nil
+	}
+	secrets := []string{call(v.key, r)}
+	if user, password, ok := r.BasicAuth(); ok {
+		secrets = append(secrets, user, password)
+	}
+	return secrets
+}
+
+// overlaps reports whether one text is part of the other.
+func overlaps(code, secret string) bool {
+	return secret != "" && (strings.Contains(code, secret) || strings.Contains(secret, code))
+}
+
+// isCode reports whether a text is a code and can't be a credential: a short
+// number, or words without digits and with nothing but "_", "-" and "."
+// between them.
+func isCode(text string) bool {
+	if text == "" || len(text) > maxCode {
+		return false
+	}
+	if strings.Trim(text, "0123456789") == "" {
+		return len(text) <= maxDigits
+	}
+	for _, c := range []byte(text) {
+		if !isLower(c|0x20) && c != '_' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package dialect
+
+import (
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/headgate-go/headgate/throttle"
+)
+
+// A Request is what an http.Request asks a vendor for.
+type Request struct {
+	// Credential is the key as it was sent, without "Bearer". Only its
+	// fingerprint may go on. Where there is none it is scheme://host.
+	Credential string
+	// Account is who pays, "" unless the dialect knows.
+	Account string
+	// Model is "" where there is none.
+	Model string
+	// Cost is what the request itself states: one request, and the output it
+	// is capped to, where the vendor charges that up front.
+	Cost throttle.Cost
+	// Guess is what else it may cost, to be added to Cost and clamped to what
+	// the budget can hold. It is zero without a model.
+	Guess throttle.Cost
+	// Body is what to send in place of the request's body, where reading that
+	// was unavoidable because it had no GetBody. nil: the body is untouched.
+	// Closing it closes the request's own.
+	Body io.ReadCloser
+}
+
+// Bounds of reading a request's body.
+const (
+	maxPeek  = 1 << 20 // bytes, where they have to be kept
+	maxScan  = 64 << 20
+	maxModel = 4096 // bytes of a model's name, before unescaping
+)
+
+// Read returns what a request asks for. It never modifies r. A JSON body is
+// scanned for the model and what the request will cost, never decoded: a copy
+// from GetBody, which is closed again, up to 64 MiB; else the first 1 MiB of
+// the body itself, which Request.Body then puts back together. Bodies of other
+// types, compressed ones and those of GET and HEAD aren't read.
+//
+// Its only error matches throttle.ErrNotBuilt: the dialect is planned and
+// can't read requests yet.
+func Read(d Dialect, r *http.Request) (Request, error) {
+	v := d.spec()
+	if v.unbuilt {
+		return Request{}, fmt.Errorf("dialect %s: %w", v.name, throttle.ErrNotBuilt)
+	}
+	asked := Request{Credential: call(v.key, r), Account: call(v.account, r), Model: call(v.model, r)}
+	if asked.Credential == "" {
+		asked.Credential = origin(r)
+	}
+	found := bodyScan{vendor: v}
+	if v.readsBody() && hasJSON(r) {
+		asked.Body = found.read(r)
+	}
+	if v.bodyModel && asked.Model == "" {
+		asked.Model = found.model
+	}
+	asked.Cost, asked.Guess = v.cost(r, asked.Model, &found)
+	return asked, nil
+}
+
+// call calls one of a vendor's functions; none yields "".
+func call(f func(*http.Request) string, r *http.Request) string {
+	if f == nil {
+		return ""
+	}
+	return f(r)
+}
+
+func (v *vendor) readsBody() bool { return v.bodyModel || v.tokens || len(v.caps) > 0 }
+
+// hasJSON reports whether the request has a body that may be JSON. One of no
+// declared type may: a scan ends at the first byte that isn't.
+func hasJSON(r *http.Request) bool {
+	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return false
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return false
+	}
+	contentType := r.Header.Get("Content-Type")
+	return contentType == "" || isJSON(contentType)
+}
+
+func isJSON(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		media, _, _ = strings.Cut(strings.ToLower(contentType), ";")
+		media = strings.TrimSpace(media)
+	}
+	return media == "application/json" || strings.HasSuffix(media, "+json")
+}

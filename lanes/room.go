@@ -50,9 +50,9 @@ func (r *Room[T]) Enter(lane int, value T) *Place[T] {
 
 // Settle moves a fresh call to the settled row: it waits from now on. Calls of
 // a lane must be settled in the order in which they came. A call that is
-// settled already stays where it is.
+// settled already stays where it is, and one that left stays out.
 func (r *Room[T]) Settle(p *Place[T]) {
-	if !p.fresh {
+	if !p.fresh || p.element == nil {
 		return
 	}
 	r.fresh[p.lane].Remove(p.element)

@@ -34,12 +34,16 @@ func Loop(ctx context.Context, every time.Duration, try func(context.Context) (n
 			return
 		case <-timer.C:
 		}
+		if ctx.Err() != nil {
+			return // both were ready: a probe begun now would be lost
+		}
 		next, open, err := try(ctx)
 		switch {
 		case open:
 			return
 		case err != nil:
-			timer.Reset(failing.NextBackOff())
+			// Its own maximum is that of the mean, not of the jitter around it.
+			timer.Reset(min(every, failing.NextBackOff()))
 		default:
 			failing.Reset()
 			timer.Reset(max(0, next) + jitter.NextBackOff())

@@ -12,8 +12,6 @@ type job struct {
 	Key    string
 	Redis  string // "": the throttle keeps its counts in memory
 	Prefix string // of the run's keys in Redis
-	// Timeout is how long Redis may take. 0: headgate's default.
-	Timeout time.Duration
 
 	Amount     int64 // the budget, in requests per Per
 	Per        time.Duration

@@ -23,6 +23,11 @@ import (
 
 const model = "gpt-4o-mini"
 
+// redisTimeout is far above the default, 50 ms. Here the vendor, the fleet and perhaps
+// Redis compete for one machine's processors, and that is not to look like the
+// loss of Redis, in which each process goes on by itself.
+const redisTimeout = 2 * time.Second
+
 // callTimeout is what a call may take, waiting included. It is more than any
 // call here takes: lanes bound the waiting.
 const callTimeout = 10 * time.Second
@@ -87,7 +92,7 @@ func (w *worker) connect(hooks []redis.Hook) error {
 		w.redis.AddHook(h)
 	}
 	var err error
-	options := throttle.RedisOptions{Prefix: w.job.Prefix, Timeout: w.job.Timeout}
+	options := throttle.RedisOptions{Prefix: w.job.Prefix, Timeout: redisTimeout}
 	if w.store, err = throttle.NewRedisStore(w.redis, options); err != nil {
 		_ = w.redis.Close()
 		return fmt.Errorf("redis at %s: %w", w.job.Redis, err)

@@ -174,7 +174,7 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 	if o := ans.outcomes[0][0]; o.code != granted {
 		a.q.mu.Lock()
 		defer a.q.mu.Unlock()
-		return a.q.explain(a, o, &ans)
+		return a.q.explain(a, o, &b.claim, &ans)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 	}
 	q.leaveLocked(a)
 	if !a.gone {
-		a.answers <- reply{kind: replyDenied, err: q.explain(a, o, ans)}
+		a.answers <- reply{kind: replyDenied, err: q.explain(a, o, c, ans)}
 	}
 	return time.Time{}
 }
@@ -120,7 +120,7 @@ func cancelled(at float64, need []float64) settlement {
 }
 
 // explain turns a denial's outcome into its error.
-func (q *queue) explain(a *ask, o outcome, ans *answer) *DeniedError {
+func (q *queue) explain(a *ask, o outcome, c *claim, ans *answer) *DeniedError {
 	var e *DeniedError
 	switch o.code {
 	case deniedRoom:
@@ -130,7 +130,11 @@ func (q *queue) explain(a *ask, o outcome, ans *answer) *DeniedError {
 		e = a.denial(ErrPaused)
 		e.Verdict = q.pauseVerdict(ans)
 	case deniedKey:
-		return a.keyDenial(q.a.keyNow(a.call.Key), durationOf(o.wait))
+		k := q.a.keyNow(a.call.Key)
+		if now := ans.keyOf(c, a.call.Key); !k.refused {
+			k.verdict = verdictOf(now.class, ScopeKey, now.next)
+		}
+		return a.keyDenial(k, durationOf(o.wait))
 	case deniedModel:
 		e = a.denial(ErrModelDenied)
 		e.Verdict = Verdict{Class: ModelDenied, Scope: ScopeModel}

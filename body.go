@@ -1,0 +1,117 @@
+package headgate
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/headgate-go/headgate/dialect"
+	"github.com/headgate-go/headgate/throttle"
+)
+
+// A body passes an answer's bytes on as they come, shows them to a meter on
+// the way, and ends the call exactly once, however Read, Close and the end of
+// the request's context race.
+//
+// It has no WriteTo on purpose: io.Copy would hand the inner body's bytes on
+// past the meter.
+type body struct {
+	inner   io.ReadCloser
+	fare    fare
+	toClose bool        // a switched protocol: only Close ends the call
+	stop    func() bool // releases the watch on the context; nil without one
+
+	mu    sync.Mutex     // protects what follows; never held during I/O
+	meter *dialect.Meter // nil, and then deaf: no usage to read, or the call has ended
+	ended bool
+}
+
+// A duplex is the body of a switched protocol, which is written to as well.
+type duplex struct {
+	*body
+	io.Writer
+}
+
+// within returns what to hand out for an answer whose call ends with ctx, too.
+// That parks no goroutine.
+func (b *body) within(ctx context.Context) io.ReadCloser {
+	if ctx.Done() != nil {
+		b.stop = context.AfterFunc(ctx, func() { b.settle(cut) })
+	}
+	return b.asWritable()
+}
+
+// untilClosed returns what to hand out for a switched protocol, which net/http
+// hands over for good: neither the context nor the other side's silence ends
+// it.
+func (b *body) untilClosed() io.ReadCloser {
+	b.toClose = true
+	return b.asWritable()
+}
+
+// asWritable keeps the inner body's Write where it has one, and adds none where
+// it hasn't: callers ask for it to see whether a protocol was switched.
+func (b *body) asWritable() io.ReadCloser {
+	if w, ok := b.inner.(io.Writer); ok {
+		return duplex{b, w}
+	}
+	return b
+}
+
+// Read passes on what the inner body returns.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.inner.Read(p)
+	if n > 0 {
+		b.show(p[:n])
+	}
+	switch {
+	case err == nil || b.toClose:
+	case err == io.EOF:
+		b.end(whole)
+	default:
+		b.end(cut)
+	}
+	return n, err
+}
+
+// Close ends the call first, because closing the inner body may block.
+func (b *body) Close() error {
+	b.end(cut)
+	return b.inner.Close()
+}
+
+// show lets the meter see bytes before they are the caller's.
+func (b *body) show(p []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.meter.Write(p)
+}
+
+func (b *body) end(how ending) {
+	if b.stop != nil {
+		b.stop()
+	}
+	b.settle(how)
+}
+
+// settle settles the fare at its first call. It is what the context calls, and
+// so doesn't touch stop, which may not be set yet.
+func (b *body) settle(how ending) {
+	usage, known, first := b.finish()
+	if first {
+		b.fare.end(how, usage, known)
+	}
+}
+
+// finish returns the usage seen so far, and whether this is the first call.
+func (b *body) finish() (usage throttle.Cost, known, first bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return throttle.Cost{}, false, false
+	}
+	b.ended = true
+	usage, known = b.meter.Usage()
+	b.meter = nil // what it remembers isn't needed while the caller drains
+	return usage, known, true
+}

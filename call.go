@@ -1,0 +1,75 @@
+package headgate
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/headgate-go/headgate/dialect"
+	"github.com/headgate-go/headgate/throttle"
+)
+
+type callKey struct{}
+
+// WithCall returns a context whose requests are decided as call says: each
+// field of it that is set goes before what the dialect and WithAccount read
+// from the request, and before an enclosing WithCall. Cost counts as one field:
+// if any part of it is set, all of it is the estimate, and nothing is guessed.
+func WithCall(ctx context.Context, call throttle.Call) context.Context {
+	return context.WithValue(ctx, callKey{}, overlay(callFrom(ctx), call))
+}
+
+func callFrom(ctx context.Context) throttle.Call {
+	call, _ := ctx.Value(callKey{}).(throttle.Call)
+	return call
+}
+
+// overlay returns lower with the fields replaced that upper sets.
+func overlay(lower, upper throttle.Call) throttle.Call {
+	replace(&lower.Key, upper.Key)
+	replace(&lower.Account, upper.Account)
+	replace(&lower.Model, upper.Model)
+	replace(&lower.Tenant, upper.Tenant)
+	replace(&lower.Cost, upper.Cost)
+	replace(&lower.Lane, upper.Lane)
+	return lower
+}
+
+// replace sets *field to value, unless value is zero.
+func replace[T comparable](field *T, value T) {
+	var zero T
+	if value != zero {
+		*field = value
+	}
+}
+
+// admit asks the throttle for leave to send what was read from the request.
+func (t *Transport) admit(req *http.Request, asked dialect.Request) (fare, error) {
+	call, guess := t.call(req, asked)
+	ctx, release := waitContext(req)
+	defer release()
+	if guess != (throttle.Cost{}) {
+		// A guess larger than the lane can ever have would be refused for
+		// good, although the call itself may well be small.
+		call.Cost = t.throttle.Fit(ctx, call, guess)
+	}
+	permit, err := t.throttle.Acquire(ctx, call)
+	return fare{permit: permit, estimate: call.Cost}, err
+}
+
+// call puts together what the throttle is asked, and what of its cost is only
+// guessed.
+func (t *Transport) call(req *http.Request, asked dialect.Request) (call throttle.Call, guess throttle.Cost) {
+	call = throttle.Call{Account: asked.Account, Model: asked.Model, Cost: asked.Cost}
+	if t.account != nil {
+		replace(&call.Account, t.account(req))
+	}
+	said := callFrom(req.Context())
+	if said.Cost == (throttle.Cost{}) {
+		guess = asked.Guess
+	}
+	call = overlay(call, said)
+	if call.Key == "" {
+		call.Key = throttle.FingerprintOf(asked.Credential)
+	}
+	return call, guess
+}

@@ -1,0 +1,123 @@
+package headgate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/headgate-go/headgate/throttle"
+)
+
+// deniedHeader marks a response that WithDeniedResponses made, for people and
+// for code that can't call DeniedFrom. DeniedFrom itself doesn't believe it,
+// since a vendor could send it.
+const deniedHeader = "X-Headgate-Denied"
+
+type deniedKey struct{}
+
+// DeniedFrom returns the denial behind a response that WithDeniedResponses
+// made, and false for every other response. The denial travels with
+// resp.Request, so that wrapping the body doesn't lose it.
+func DeniedFrom(resp *http.Response) (*throttle.DeniedError, bool) {
+	if resp == nil || resp.Request == nil {
+		return nil, false
+	}
+	d, ok := resp.Request.Context().Value(deniedKey{}).(*throttle.DeniedError)
+	return d, ok
+}
+
+// denied returns what RoundTrip does about a call that wasn't admitted: the
+// error itself or, where that is asked for, a response in its place.
+func (t *Transport) denied(req *http.Request, err error) (*http.Response, error) {
+	var d *throttle.DeniedError
+	if !t.responses || over(req) != nil || !errors.As(err, &d) {
+		return nil, err
+	}
+	return deniedResponse(req, d), nil
+}
+
+func deniedResponse(req *http.Request, d *throttle.DeniedError) *http.Response {
+	status := http.StatusTooManyRequests
+	if errors.Is(d, throttle.ErrTooLarge) {
+		status = http.StatusRequestEntityTooLarge
+	}
+	text := deniedBody(status, d)
+	header := http.Header{
+		"Content-Type":   {"application/json"},
+		"Content-Length": {strconv.Itoa(len(text))},
+		// Every attempt would be denied alike; the throttle has waited for as
+		// long as it may already.
+		"X-Should-Retry": {"false"},
+		deniedHeader:     {deniedWord(d)},
+	}
+	if d.RetryAfter > 0 {
+		header["Retry-After"] = []string{wholeSeconds(d.RetryAfter)}
+	}
+	return &http.Response{
+		Status:     strconv.Itoa(status) + " " + http.StatusText(status),
+		StatusCode: status,
+		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header:        header,
+		Body:          io.NopCloser(bytes.NewReader(text)),
+		ContentLength: int64(len(text)),
+		Request:       req.WithContext(context.WithValue(req.Context(), deniedKey{}, d)),
+	}
+}
+
+// deniedBody has the error object that most vendors' SDKs look for, and at the
+// top what the others do.
+func deniedBody(status int, d *throttle.DeniedError) []byte {
+	type object struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	}
+	kind := "rate_limit_error"
+	if status == http.StatusRequestEntityTooLarge {
+		kind = "request_too_large"
+	}
+	text, _ := json.Marshal(struct { // strings and numbers always can be
+		Type    string `json:"type"`
+		Status  int    `json:"status"`
+		Message string `json:"message"`
+		Error   object `json:"error"`
+	}{"error", status, d.Error(), object{kind, d.Error()}})
+	return text
+}
+
+// wholeSeconds rounds up, so that nobody comes back too early. Some SDKs fail
+// on a fraction.
+func wholeSeconds(d time.Duration) string {
+	s := int64(d / time.Second)
+	if d%time.Second != 0 {
+		s++
+	}
+	return strconv.FormatInt(s, 10)
+}
+
+// deniedWord names the reason in one word.
+func deniedWord(d *throttle.DeniedError) string {
+	for _, w := range []struct {
+		reason error
+		word   string
+	}{
+		{throttle.ErrBudget, "budget"},
+		{throttle.ErrPaused, "paused"},
+		{throttle.ErrKeyRefused, "key_refused"},
+		{throttle.ErrCreditExhausted, "credit_exhausted"},
+		{throttle.ErrModelDenied, "model_denied"},
+		{throttle.ErrTooLarge, "too_large"},
+		{throttle.ErrQueueFull, "queue_full"},
+		{throttle.ErrStore, "store"},
+		{throttle.ErrClosed, "closed"},
+	} {
+		if errors.Is(d, w.reason) {
+			return w.word
+		}
+	}
+	return "denied"
+}

@@ -1,0 +1,120 @@
+package headgate_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/headgate-go/headgate"
+	"github.com/headgate-go/headgate/dialect"
+	"github.com/headgate-go/headgate/throttle"
+)
+
+// What isn't there must fail at the first request, close the body, and never
+// reach the vendor.
+func TestWhatCantBeHadFailsLoudly(t *testing.T) {
+	th := newThrottle(t)
+	never := headgate.WithBase(stub(func(*http.Request) (*http.Response, error) {
+		t.Error("a request was sent")
+		return nil, errors.New("sent")
+	}))
+	for name, c := range map[string]struct {
+		tr       *headgate.Transport
+		notBuilt bool
+	}{
+		"retries":          {headgate.NewTransport(th, dialect.OpenAI, never, headgate.WithRetries(2)), true},
+		"fallbacks":        {headgate.NewTransport(th, dialect.OpenAI, never, headgate.WithFallbacks(map[string][]string{"a": {"b"}})), true},
+		"negative retries": {headgate.NewTransport(th, dialect.OpenAI, never, headgate.WithRetries(-1)), false},
+		"nil throttle":     {headgate.NewTransport(nil, dialect.OpenAI, never), false},
+		"nil dialect":      {headgate.NewTransport(th, nil, never), false},
+		"zero Transport":   {&headgate.Transport{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := &counted{Reader: strings.NewReader("{}")}
+			resp, err := c.tr.RoundTrip(postBody(t, "http://vendor.test", body))
+			if resp != nil || err == nil || !strings.HasPrefix(err.Error(), "headgate: ") {
+				t.Errorf("got %v, %v, want an error of ours", resp, err)
+			}
+			if errors.Is(err, throttle.ErrNotBuilt) != c.notBuilt {
+				t.Errorf("%v: matches ErrNotBuilt: %v, want %v", err, !c.notBuilt, c.notBuilt)
+			}
+			if n := body.closes.Load(); n != 1 {
+				t.Errorf("body closed %d times, want once", n)
+			}
+		})
+	}
+	wantUsed(t, th, 0, 0)
+}
+
+func TestOptionsThatAskForNothingAreFine(t *testing.T) {
+	v := newVendor(t, answer(200, usageBody))
+	client := v.wrap(t, newThrottle(t), nil, headgate.WithRetries(0), headgate.WithFallbacks(nil), headgate.WithAccount(nil))
+	drain(t, client, post(t, v.URL))
+}
+
+func TestNilBaseIsTheDefaultTransport(t *testing.T) {
+	v := newVendor(t, answer(200, usageBody))
+	client := &http.Client{Transport: headgate.NewTransport(newThrottle(t), dialect.OpenAI, headgate.WithBase(nil))}
+	drain(t, client, post(t, v.URL))
+	client.CloseIdleConnections()
+}
+
+func TestStatusHandlerSaysThatItIsNotBuilt(t *testing.T) {
+	w := httptest.NewRecorder()
+	headgate.StatusHandler(newThrottle(t)).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	if w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), throttle.ErrNotBuilt.Error()) {
+		t.Errorf("status %d, %q, want 501 and why", w.Code, w.Body)
+	}
+}
+
+func TestNilURLIsAnError(t *testing.T) {
+	body := &counted{Reader: strings.NewReader("{}")}
+	tr := through(newThrottle(t), nil)
+	if _, err := tr.RoundTrip(&http.Request{Method: "POST", Body: body}); err == nil || body.closes.Load() != 1 {
+		t.Errorf("error %v, %d closes, want an error and one close", err, body.closes.Load())
+	}
+}
+
+func TestWithCallOverridesFieldByField(t *testing.T) {
+	var seen []throttle.Event
+	th := newThrottle(t, func(c *throttle.Config) {
+		c.Observe = func(e throttle.Event) {
+			if e.Kind == throttle.EventAdmitted {
+				seen = append(seen, e)
+			}
+		}
+	})
+	tr := through(th, func(*http.Request) (*http.Response, error) { return reply(200, http.NoBody), nil },
+		headgate.WithAccount(func(*http.Request) string { return "from the option" }))
+	outer := headgate.WithCall(context.Background(), throttle.Call{Model: "outer", Account: account})
+	inner := headgate.WithCall(outer, throttle.Call{Model: model, Key: throttle.FingerprintOf("k"), Cost: estimate})
+	if _, err := tr.RoundTrip(post(t, "http://vendor.test").WithContext(inner)); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || seen[0].Model != model || seen[0].Account != account || seen[0].Key != throttle.FingerprintOf("k") {
+		t.Errorf("admitted %+v, want the inner model and key and the outer account", seen)
+	}
+	wantUsed(t, th, 1, 500)
+}
+
+func TestOptionsAccountGoesBeforeTheDialects(t *testing.T) {
+	d := dialect.New("own", dialect.OpenAI, dialect.Custom{Account: func(*http.Request) string { return "from the dialect" }})
+	for want, option := range map[string]func(*http.Request) string{
+		"from the option":  func(*http.Request) string { return "from the option" },
+		"from the dialect": func(*http.Request) string { return "" },
+	} {
+		got := ""
+		th := newThrottle(t, func(c *throttle.Config) {
+			c.Observe = func(e throttle.Event) { got = e.Account }
+		})
+		base := stub(func(*http.Request) (*http.Response, error) { return reply(200, http.NoBody), nil })
+		tr := headgate.NewTransport(th, d, headgate.WithBase(base), headgate.WithAccount(option))
+		req, _ := http.NewRequest("GET", "http://vendor.test/v1/models", nil)
+		if _, err := tr.RoundTrip(req); err != nil || got != want {
+			t.Errorf("account %q, error %v, want %q", got, err, want)
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package throttle
 
+import "time"
+
 // A claim is everything that one atomic step of a store is asked: corrections
 // of earlier calls, at most one verdict, and the calls that want to go, of one
 // budget of one account. One claim is one round trip.
@@ -17,6 +19,7 @@ type claim struct {
 	probe   string        // uuid for a probe that this claim may start; "": none
 	every   float64       // microseconds between probes
 	dry     bool          // decide, and change nothing
+	arrived time.Time     // when the first of the calls that can't wait longer came; zero: now
 	settles []settlement
 	verdict *verdictNote
 	runs    []run

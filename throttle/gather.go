@@ -66,6 +66,9 @@ func (q *queue) gatherFresh(b *batch, lane, most int, now time.Time) int {
 		if n == most {
 			return false
 		}
+		if came := p.Value.arrived; b.claim.arrived.IsZero() || came.Before(b.claim.arrived) {
+			b.claim.arrived = came
+		}
 		b.add(p.Value, now)
 		n++
 		return true

@@ -121,7 +121,7 @@ func (s *RedisStore) immediate() bool { return false }
 func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
 	var p packer
 	p.claim(c)
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.allowance(c))
 	defer cancel()
 	reply, err := bounded(ctx, s, func(ctx context.Context) (string, error) {
 		return s.run(ctx, s.keys.of(c), string(p.buf), s.keys.events())
@@ -131,6 +131,16 @@ func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
 	}
 	u := unpacker{buf: []byte(reply)}
 	return u.answer(c)
+}
+
+// allowance is how long a claim may take. The timeout counts from a call's
+// arrival, so those who came while another claim was under way have less of it
+// left; a part stays in any case, or one slow answer would fail the next.
+func (s *RedisStore) allowance(c *claim) time.Duration {
+	if c.arrived.IsZero() {
+		return s.timeout
+	}
+	return min(s.timeout, max(s.timeout/4, s.timeout-time.Since(c.arrived)))
 }
 
 // A once is a command that the client must not send again by itself: after a

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cenkalti/backoff/v4"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -45,7 +46,7 @@ func (s *RedisStore) connect(sub *redis.PubSub) error {
 		right string
 		do    func() error
 	}{
-		{"a connection", func() error { return s.client.Ping(ctx).Err() }},
+		{"a connection", func() error { return s.awaitRedis(ctx) }},
 		{"the right to SCRIPT LOAD", func() error { return s.script.Load(ctx, s.client).Err() }},
 		{"the rights to EVALSHA, EVAL, TIME, MGET and the keys " + s.keys.prefix + ":*", func() error {
 			c := claim{account: "start", budget: "start", dry: true}
@@ -69,6 +70,20 @@ func (s *RedisStore) connect(sub *redis.PubSub) error {
 		}
 	}
 	return nil
+}
+
+// awaitRedis returns once Redis answers, which it may not do yet where it is
+// started together with its users. A refused login doesn't get better.
+func (s *RedisStore) awaitRedis(ctx context.Context) error {
+	return backoff.Retry(func() error {
+		err := s.client.Ping(ctx).Err()
+		for _, refused := range []string{"NOAUTH", "WRONGPASS", "NOPERM", "ERR AUTH"} {
+			if redis.HasErrorPrefix(err, refused) {
+				return backoff.Permanent(err)
+			}
+		}
+		return err
+	}, backoff.WithContext(backoff.NewConstantBackOff(50*time.Millisecond), ctx))
 }
 
 // beat shows that this process is alive until the store is closed.

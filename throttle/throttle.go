@@ -20,11 +20,12 @@ type Throttle struct {
 	cfg    Config
 	store  Store
 	outage *outage
-	free   Budget // of models that no budget matches, but for its name
 
 	mu       sync.RWMutex
 	accounts map[string]*account
 	routes   map[routeKey]route
+	// unmatched are the models that no budget matches, each logged once.
+	unmatched map[string]bool
 
 	closed    atomic.Bool
 	done      context.Context
@@ -57,10 +58,11 @@ func New(c Config) (*Throttle, error) {
 	}
 	c = c.withDefaults()
 	t := &Throttle{
-		cfg:      c,
-		store:    c.Store,
-		accounts: map[string]*account{},
-		routes:   map[routeKey]route{},
+		cfg:       c,
+		store:     c.Store,
+		accounts:  map[string]*account{},
+		routes:    map[routeKey]route{},
+		unmatched: map[string]bool{},
 	}
 	t.outage = newOutage(t)
 	t.done, t.stop = context.WithCancel(context.Background())
@@ -138,7 +140,7 @@ func (t *Throttle) newRoute(k routeKey, full bool) route {
 }
 
 // budgetFor returns the budget of a model and the name of its state. A model
-// that no budget matches has a budget without limits of its own.
+// that no budget matches has a budget without limits of its own. t.mu is held.
 func (t *Throttle) budgetFor(model string) (*Budget, string) {
 	for i := range t.cfg.Budgets {
 		b := &t.cfg.Budgets[i]
@@ -150,7 +152,10 @@ func (t *Throttle) budgetFor(model string) (*Budget, string) {
 		}
 		return b, b.Name
 	}
-	t.cfg.Logger.Warn("headgate: no budget matches the model, so its calls are not limited", "model", model)
+	if !t.unmatched[model] && len(t.unmatched) < maxModels {
+		t.unmatched[model] = true
+		t.cfg.Logger.Warn("headgate: no budget matches the model, so its calls are not limited", "model", model)
+	}
 	return &Budget{Name: model, PerModel: true}, "\x00" + model
 }
 

@@ -1,10 +1,10 @@
 package dialect
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // A bodyScan is what the scan of a request's body finds.
@@ -24,43 +24,44 @@ type bodyScan struct {
 func (b *bodyScan) read(r *http.Request) io.ReadCloser {
 	scan := newScanner(maxModel, b.visit)
 	scan.measure = &b.prose
-	sink := &boundedScan{scan: scan, left: maxScan}
-	kept := b.scan(r, sink)
+	kept := b.scan(r, scan)
 	b.prose.endString()
-	b.scanned = maxScan - sink.left
 	b.size = max(b.scanned, min(r.ContentLength, maxCount))
 	return kept
 }
 
-func (b *bodyScan) scan(r *http.Request, to io.Writer) io.ReadCloser {
+func (b *bodyScan) scan(r *http.Request, scan *scanner) io.ReadCloser {
 	if r.GetBody != nil {
 		if body, err := r.GetBody(); err == nil {
-			_, _ = io.Copy(to, body) // without a copy, for bodies in memory
+			b.scanned = scanAll(scan, body)
 			_ = body.Close()
 			return nil
 		}
 	}
 	kept, front := peek(r.Body, maxPeek, r.Context().Done())
-	_, _ = to.Write(front)
+	_, _ = scan.Write(front)
+	b.scanned = int64(len(front))
 	return kept
 }
 
-// A boundedScan ends a copy when the scanner has seen enough.
-type boundedScan struct {
-	scan *scanner
-	left int64
-}
+// pieces are what copies of bodies are read into. io.Copy isn't used because a
+// strings.Reader would hand over its whole text in a fresh slice.
+var pieces = sync.Pool{New: func() any { return new([largePiece]byte) }}
 
-var errSeenEnough = errors.New("seen enough")
-
-func (s *boundedScan) Write(p []byte) (int, error) {
-	n := int(min(int64(len(p)), s.left))
-	s.scan.Write(p[:n])
-	s.left -= int64(n)
-	if s.left == 0 || s.scan.state == broken {
-		return n, errSeenEnough
+// scanAll scans a body, up to maxScan or until it turns out not to be JSON,
+// and returns how much that was.
+func scanAll(scan *scanner, body io.Reader) (size int64) {
+	piece := pieces.Get().(*[largePiece]byte)
+	defer pieces.Put(piece)
+	for size < maxScan && scan.state != broken {
+		n, err := body.Read(piece[:])
+		_, _ = scan.Write(piece[:n])
+		size += int64(n)
+		if err != nil {
+			break
+		}
 	}
-	return n, nil
+	return size
 }
 
 func (b *bodyScan) visit(at *path, kind valueKind, text *textBuffer) {

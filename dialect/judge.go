@@ -103,7 +103,7 @@ func (v *vendor) classify(resp *http.Response, facts *facts) throttle.Class {
 // asksForNoModel reports whether an answer can't be about a model, because the
 // request is of a kind that uses none.
 func asksForNoModel(r *http.Request) bool {
-	return r != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete)
+	return r != nil && (!maySend(r.Method) || r.Method == http.MethodDelete)
 }
 
 func (v *vendor) scopeOf(class throttle.Class) throttle.Scope {

@@ -118,7 +118,7 @@ var verdictTests = []struct {
 		throttle.Verdict{Class: throttle.KeyRefused, Scope: throttle.ScopeKey, Detail: "403 unsupported_country_region_territory"}},
 	{"model not allowed, without a code", dialect.OpenAI, answer(403, `{"error":{"message":"Model not allowed for this project"}}`),
 		throttle.Verdict{Class: throttle.ModelDenied, Scope: throttle.ScopeModel, Detail: "403"}},
-	{"a text that isn't liked", dialect.OpenAI, answer(403, `{"error":{"message":"Your prompt violates our policy","code":"content_policy_violation"}}`),
+	{"a text that isn't liked", dialect.OpenAI, answer(403, `{"error":{"message":"The model is not allowed to answer this","code":"content_policy_violation"}}`),
 		throttle.Verdict{Class: throttle.BadRequest, Detail: "403 content_policy_violation"}},
 	{"the cap of a wait is the throttle's", dialect.OpenAI, answer(429, "", "Retry-After", "86400"),
 		throttle.Verdict{Class: throttle.Busy, Scope: throttle.ScopeModel, Wait: 24 * time.Hour, Detail: "429"}},

@@ -34,7 +34,7 @@ func NewMeter(d Dialect, resp *http.Response) *Meter {
 }
 
 func mayReport(resp *http.Response) bool {
-	if r := resp.Request; r != nil && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+	if r := resp.Request; r != nil && !maySend(r.Method) {
 		return false
 	}
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {

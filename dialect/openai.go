@@ -39,6 +39,7 @@ var openAIRules = []rule{
 	{at: "error.type", is: []string{"insufficient_quota", "billing_not_active"}, class: throttle.CreditExhausted},
 	{at: "error.code", is: []string{"invalid_api_key", "account_deactivated", "unsupported_country_region_territory"}, class: throttle.KeyRefused},
 	{at: "error.code", is: []string{"model_not_found"}, class: throttle.ModelDenied},
+	{at: "error.code", is: []string{"content_policy_violation", "content_filter"}, class: throttle.BadRequest},
 	// One that can never fit has the code of one that came too early.
 	{at: "error.code", is: []string{"rate_limit_exceeded"}, says: []string{"request too large"}, class: throttle.BadRequest},
 	{at: "error.code", is: []string{"server_is_overloaded"}, class: throttle.Overloaded},

@@ -17,7 +17,32 @@ func (m *proseMeter) add(p []byte) {
 	if m == nil {
 		return
 	}
-	for _, c := range p {
+	for len(p) > 0 {
+		block := p[:min(len(p), opaqueRun/4)]
+		p = p[len(block):]
+		if m.run+int64(len(block)) < opaqueRun {
+			m.skim(block)
+		} else {
+			m.follow(block)
+		}
+	}
+}
+
+// skim takes a block in which no run can become long enough to count, so that
+// only the run at its end matters: a word, in prose.
+func (m *proseMeter) skim(block []byte) {
+	tail := len(block)
+	for tail > 0 && base64Byte[block[tail-1]] {
+		tail--
+	}
+	if tail > 0 {
+		m.run = 0
+	}
+	m.run += int64(len(block) - tail)
+}
+
+func (m *proseMeter) follow(block []byte) {
+	for _, c := range block {
 		if base64Byte[c] {
 			m.run++
 		} else {

@@ -42,7 +42,8 @@ const (
 // scanned for the model and what the request will cost, never decoded: a copy
 // from GetBody, which is closed again, up to 64 MiB; else the first 1 MiB of
 // the body itself, which Request.Body then puts back together. Bodies of other
-// types, compressed ones and those of GET and HEAD aren't read.
+// types, compressed ones and those of GET and HEAD aren't read, and of no type
+// only a copy.
 //
 // Its only error matches throttle.ErrNotBuilt: the dialect is planned and
 // can't read requests yet.
@@ -77,16 +78,23 @@ func call(f func(*http.Request) string, r *http.Request) string {
 func (v *vendor) readsBody() bool { return v.bodyModel || v.tokens || len(v.caps) > 0 }
 
 // hasJSON reports whether the request has a body that may be JSON. One of no
-// declared type may: a scan ends at the first byte that isn't.
+// declared type may, if a copy of it can be had: a scan ends at the first byte
+// that isn't.
 func hasJSON(r *http.Request) bool {
-	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodGet || r.Method == http.MethodHead {
-		return false
-	}
-	if r.Header.Get("Content-Encoding") != "" {
+	if r.Body == nil || r.Body == http.NoBody || !maySend(r.Method) || r.Header.Get("Content-Encoding") != "" {
 		return false
 	}
 	contentType := r.Header.Get("Content-Type")
-	return contentType == "" || isJSON(contentType)
+	if contentType == "" {
+		return r.GetBody != nil
+	}
+	return isJSON(contentType)
+}
+
+// maySend reports whether a method sends a body that means something. The
+// empty method is GET.
+func maySend(method string) bool {
+	return method != "" && method != http.MethodGet && method != http.MethodHead
 }
 
 func isJSON(contentType string) bool {

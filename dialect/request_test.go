@@ -18,7 +18,7 @@ import (
 
 // post returns a JSON request as http.NewRequest makes it. Headers come as
 // pairs of name and value.
-func post(t *testing.T, url, body string, headers ...string) *http.Request {
+func post(t testing.TB, url, body string, headers ...string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -108,6 +108,8 @@ func TestAnthropicAndGeminiOnlyGuessTheOutput(t *testing.T) {
 		{"embedding", dialect.Gemini, google + "models/e:embedContent", `{"model":"models/x"}`, "e", 0},
 		{"counting", dialect.Gemini, google + "models/g:countTokens", `{}`, "g", 0},
 		{"compatible with OpenAI", dialect.Gemini, google + "openai/chat/completions", `{"model":"models/g","max_tokens":5}`, "g", 5},
+		{"no method of a model", dialect.Gemini, google + "corpora/c:query", `{"model":"m"}`, "m", 1024},
+		{"badly escaped", dialect.Gemini, "https://x/models/a%2525zz:generateContent", `{}`, "a%25zz", 1024},
 		{"of Vertex' form", dialect.Gemini, "https://x/v1/projects/p/locations/l/publishers/google/models/g:generateContent", `{}`, "g", 1024},
 	}
 	for _, tt := range tests {

@@ -150,6 +150,26 @@ func compareWithStandardLibrary(t *testing.T, text []byte) {
 	}
 }
 
+func TestEscapesMeanWhatTheStandardLibrarySays(t *testing.T) {
+	for _, text := range []string{
+		`\"\\\/\b\f\n\r\t`, `\u0041\u00e9\u6a21`, `\ud83d\ude00`, `\ud83d`, `\ud83dx`, `\ud83d\n`, `\ud83d\u0041`, `\ude00\ud83d`, "é模😀", "\xff\xfe",
+	} {
+		body := `{"model":"` + text + `"}`
+		var want struct{ Model string }
+		if err := json.Unmarshal([]byte(body), &want); err != nil {
+			t.Fatal(text, err)
+		}
+		if got := modelOf(body); got != want.Model {
+			t.Errorf("%s: %q, want %q", text, got, want.Model)
+		}
+	}
+	for text, want := range map[string]string{`a\qb`: "ab", `a\u00zzb`: "a00zzb"} { // not JSON
+		if got := modelOf(`{"model":"` + text + `"}`); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestCountsAreSaturatedOrIgnored(t *testing.T) {
 	tests := map[string]int64{
 		`5`: 5, `1e5`: 100_000, `"1e5"`: 100_000, `"100"`: 100, `12.7`: 13, `0.1`: 1, `9e18`: maxCount, `1e309`: maxCount,

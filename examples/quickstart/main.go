@@ -67,6 +67,9 @@ func run(ctx context.Context, args []string) (broken int, err error) {
 	began, rules := time.Now(), 0
 	for _, scene := range scenes {
 		t, err := scene.play(ctx, s)
+		if ctx.Err() != nil {
+			return 0, errors.New("interrupted")
+		}
 		if err != nil {
 			return 0, fmt.Errorf("scene %s: %w", scene.name, err)
 		}

@@ -49,7 +49,7 @@ func (t *Throttle) newAsk(ctx context.Context, call Call) (*ask, error) {
 	}
 	q, id := t.queueFor(call)
 	a := &ask{
-		q: q, call: call, id: id, lane: lane, need: q.needs(call.Cost),
+		q: q, call: call, id: id, lane: lane, need: q.needs(call.Cost.priced(q.price)),
 		arrived: time.Now(), answers: make(chan reply, 2),
 	}
 	a.setDeadline(ctx, t.cfg.Lanes[lane].Wait)
@@ -189,6 +189,11 @@ func (t *Throttle) Fit(ctx context.Context, call Call, guess Cost) Cost {
 		return call.Cost
 	}
 	q, _ := t.queueFor(call)
+	for i := range q.limits {
+		if s := &q.limits[i]; s.unit == UnitMicroUSD {
+			guess = q.price.fitMoney(call.Cost, guess, s.most(lane))
+		}
+	}
 	fitted := call.Cost.plus(guess)
 	for i := range q.limits {
 		fitted = fitted.clampTo(q.limits[i].unit, q.limits[i].most(lane), call.Cost)

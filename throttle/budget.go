@@ -26,7 +26,7 @@ type Budget struct {
 	// Outage is what happens to the budget's calls while the store is out of
 	// reach. The strictest of lane, budget and Config that is named wins.
 	Outage Outage
-	// Price is for Dollars limits.
+	// Price turns tokens and calls into money for Dollars limits.
 	Price Price
 	// Tenants shares the budget out among tenants.
 	Tenants TenantPolicy
@@ -41,10 +41,6 @@ const (
 	OutageOpen                  // calls go out unlimited
 	OutageClosed                // calls are denied with ErrStore
 )
-
-// Price is what a call costs, in US dollars; the first three are per million
-// tokens.
-type Price struct{ Input, Cached, Output, PerCall float64 }
 
 // A TenantPolicy shares a budget out among tenants.
 type TenantPolicy struct {
@@ -109,12 +105,13 @@ func (b Budget) validate() error {
 		return notBuilt("Learn", true)
 	case b.DryRun:
 		return notBuilt("DryRun", true)
-	case b.Price != Price{}:
-		return notBuilt("Price", b.Price)
 	case !b.Tenants.off():
 		return notBuilt("Tenants", "a policy")
 	case b.Outage > OutageClosed:
 		return fmt.Errorf("Outage is %d, which doesn't exist", b.Outage)
+	}
+	if err := b.Price.validate(); err != nil {
+		return fmt.Errorf("Price.%w", err)
 	}
 	return validateLimits("Limits", b.Limits)
 }

@@ -59,7 +59,8 @@ func Points(n int64, per time.Duration) Limit {
 	return Limit{Unit: UnitPoints, Amount: n, Per: per}
 }
 
-// Dollars limits spending to usd US dollars in every per, to the millionth.
+// Dollars limits spending to usd US dollars in every per, to the millionth, by
+// Budget.Price or by what the caller states in Cost.MicroUSD.
 // An amount out of range, NaN included, is refused by New.
 func Dollars(usd float64, per time.Duration) Limit {
 	l := Limit{Unit: UnitMicroUSD, Per: per, Amount: -1}
@@ -101,7 +102,7 @@ func (l Limit) validate() error {
 		return fmt.Errorf("Unit is %v, which doesn't exist", l.Unit)
 	case int(l.Algorithm) >= len(algorithmNames):
 		return fmt.Errorf("Algorithm is %v, which doesn't exist", l.Algorithm)
-	case l.Unit == UnitInFlight || l.Unit == UnitMicroUSD:
+	case l.Unit == UnitInFlight:
 		return notBuilt("Unit", l.Unit)
 	case l.Algorithm != SlidingWindow && l.Algorithm != TokenBucket:
 		return notBuilt("Algorithm", l.Algorithm)

@@ -96,7 +96,7 @@ func (p Permit) Settle(actual Cost) {
 	if !ok {
 		return
 	}
-	s := settlement{at: info.at, delta: info.q.needs(info.cost.settledOver(actual))}
+	s := settlement{at: info.at, delta: info.q.needs(info.cost.settledPriced(actual, info.q.price))}
 	changed := false
 	for i := range s.delta {
 		s.delta[i] -= info.need[i]

@@ -23,6 +23,7 @@ type queue struct {
 	limits []spec // the budget's, then the account's
 	own    int    // how many are the budget's
 	outage Outage
+	price  Price
 
 	mu      sync.Mutex
 	room    *lanes.Room[*ask]
@@ -61,7 +62,7 @@ const (
 
 func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q := &queue{
-		t: t, a: a, id: id, name: b.Name, outage: b.Outage,
+		t: t, a: a, id: id, name: b.Name, outage: b.Outage, price: b.Price,
 		room:   lanes.NewRoom[*ask](len(t.cfg.Lanes)),
 		denied: map[modelID]deniedUntil{},
 	}

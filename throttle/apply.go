@@ -67,7 +67,6 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 		return time.Time{}
 	case waitsRoom, waitsPause:
 		if a.gone {
-			q.leaveLocked(a)
 			return time.Time{}
 		}
 		return q.park(a, o, now)

@@ -79,7 +79,6 @@ type claimMaker struct {
 	charges []charge
 	gens    map[int]float64
 	probes  []string
-	at      float64
 }
 
 type charge struct {

@@ -201,12 +201,12 @@ func (q *queue) giveUp(a *ask) (*DeniedError, bool) {
 func (q *queue) abandon(a *ask) *DeniedError {
 	q.mu.Lock()
 	e := q.waitedFor(a)
+	q.leaveLocked(a)
 	if a.inFlight {
 		a.gone = true
 		q.mu.Unlock()
 		return e
 	}
-	q.leaveLocked(a)
 	for len(a.answers) > 0 {
 		if r := <-a.answers; r.kind == replyGo {
 			q.takeBackLocked(a, r)

@@ -1,10 +1,19 @@
 package throttle
 
 import (
+	"context"
 	"os"
 	"testing"
 
 	"github.com/headgate-go/headgate/internal/redistest"
+	"github.com/redis/go-redis/v9"
 )
 
-func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
+func TestMain(m *testing.M) {
+	redis.SetLogger(silent{}) // tests take servers away, and the client says so at length
+	os.Exit(redistest.Main(m))
+}
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}

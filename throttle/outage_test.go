@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -289,4 +290,35 @@ func TestStartWaitsForARedisThatIsStartedTogetherWithItsUsers(t *testing.T) {
 		t.Fatal(r.err)
 	}
 	_ = r.store.Close()
+}
+
+func TestAFleetCountsItselfAsItGrows(t *testing.T) {
+	server := redistest.Shared(t)
+	prefix := "test-" + newProbeID()[:8]
+	var stores []*RedisStore
+	for range 3 {
+		store, err := NewRedisStore(server.Client(t), RedisOptions{Prefix: prefix, Timeout: 10 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		stores = append(stores, store)
+	}
+	ranks := map[int]bool{}
+	for _, s := range stores {
+		for deadline := time.Now().Add(4 * time.Second); ; { // before the next beat would tell
+			rank, live := s.fleet()
+			if live == len(stores) {
+				ranks[rank] = true
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("a process counts %d, want %d", live, len(stores))
+			}
+			runtime.Gosched()
+		}
+	}
+	if len(ranks) != len(stores) {
+		t.Errorf("%d ranks for %d processes", len(ranks), len(stores))
+	}
 }

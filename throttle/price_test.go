@@ -51,7 +51,7 @@ func TestADollarLimitIsChargedByEstimateAndSettledByUsage(t *testing.T) {
 		t.Fatalf("the dollar is spent, and a call got %v", err)
 	}
 	p.Settle(Cost{InputTokens: 10_000, OutputTokens: -1, MicroUSD: -1}) // 0.1 + 0.1 + 0.5
-	if p, err = spend(Cost{InputTokens: 20_001}); err == nil {
+	if _, err = spend(Cost{InputTokens: 20_001}); err == nil {
 		t.Fatal("more than thirty cents went")
 	}
 	if p, err = spend(Cost{InputTokens: 20_000}); err != nil {

@@ -130,20 +130,3 @@ func firstOfShare(s *spec, i int) bool {
 	}
 	return true
 }
-
-// expires is when the counter stops mattering, in the store's microseconds.
-func (c *counter) expires(s *spec, now float64) float64 {
-	if s.algorithm == SlidingWindow {
-		return windowStart(c, s) + 2*s.per
-	}
-	at := bucketRoomAt(&c.bucket, now, s.per, s.burst)
-	for i := range c.shares {
-		l := &c.shares[i]
-		for _, ceiling := range s.ceilings {
-			if ceiling.share == l.share {
-				at = max(at, bucketRoomAt(&l.bucketLevel, now, s.per, ceiling.burst))
-			}
-		}
-	}
-	return at
-}

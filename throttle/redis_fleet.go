@@ -15,6 +15,11 @@ const (
 	beatKept  = 15 * time.Second
 )
 
+// joined is the message of a process that has just started: the others count
+// again, or an outage in their next seconds would find each of them with the
+// parts of a smaller fleet.
+const joined = "joined"
+
 // beatScript keeps the set of live processes.
 //
 //	KEYS[1]  prefix:live, a hash of process -> server time of its last beat, ms
@@ -57,7 +62,7 @@ func (s *RedisStore) connect(sub *redis.PubSub) error {
 		}},
 		{"the rights to HSET, HGETALL, HDEL and PEXPIRE on " + s.keys.live(), func() error { return s.beatOnce(ctx) }},
 		{"the right to PUBLISH to " + s.keys.events(), func() error {
-			return s.client.Publish(ctx, s.keys.events(), "").Err()
+			return s.client.Publish(ctx, s.keys.events(), joined).Err()
 		}},
 		{"the right to SUBSCRIBE to " + s.keys.events(), func() error {
 			_, err := sub.Receive(ctx)
@@ -97,11 +102,16 @@ func (s *RedisStore) beat() {
 			return
 		case <-ticker.C:
 		}
-		ctx, cancel := context.WithTimeout(s.ctx, beatEvery)
-		// While the store is away the last count stands.
-		_, _ = bounded(ctx, s, func(ctx context.Context) (any, error) { return nil, s.beatOnce(ctx) })
-		cancel()
+		s.recount()
 	}
+}
+
+// recount beats and takes over the new count. While the store is away the last
+// one stands.
+func (s *RedisStore) recount() {
+	ctx, cancel := context.WithTimeout(s.ctx, beatEvery)
+	defer cancel()
+	_, _ = bounded(ctx, s, func(ctx context.Context) (any, error) { return nil, s.beatOnce(ctx) })
 }
 
 func (s *RedisStore) beatOnce(ctx context.Context) error {
@@ -139,6 +149,10 @@ func (s *RedisStore) listen(sub *redis.PubSub) {
 			if !ok {
 				return
 			}
+			if m.Payload == joined {
+				s.recount()
+				continue
+			}
 			s.hear(m.Payload)
 		}
 	}
@@ -148,7 +162,7 @@ func (s *RedisStore) hear(payload string) {
 	u := unpacker{buf: []byte(payload)}
 	n, err := u.notice()
 	if err != nil {
-		return // the empty message of a start, or somebody else's
+		return // somebody else's
 	}
 	s.mu.Lock()
 	watchers := make([]func(notice), 0, len(s.watchers))

@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,9 @@ func (s *remoteStore) immediate() bool { return false }
 
 func testThrottle(t testing.TB, c Config) *Throttle {
 	t.Helper()
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
 	th, err := New(c)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,101 @@
+// Package throttle decides which calls to a paid vendor go out, and when: for
+// all processes of a fleet together where they share a Redis, in this process
+// alone otherwise.
+//
+// A [Throttle] is the front door. [Throttle.Acquire] takes a [Call] and returns
+// a [Permit], or a [DeniedError] that says why not and when to come back. After
+// the vendor's answer [Permit.Answered] says what it meant, and the permit's
+// end settles what the call really cost.
+//
+//	th, err := throttle.New(throttle.Config{
+//		Store:   store, // NewRedisStore; nil: this process alone
+//		Budgets: []throttle.Budget{{
+//			Models: []string{"gpt-4o*"},
+//			Limits: []throttle.Limit{throttle.Requests(600, time.Minute), throttle.Tokens(150_000, time.Minute)},
+//		}},
+//	})
+//
+// # A call's way
+//
+// A call that is known here to be refused (its key is, its model is, a pause
+// ends too late) is denied without a round trip. Any other enters the queue of
+// its budget, which has at most one claim under way; whoever arrives meanwhile
+// travels with the next one. A claim is one atomic step of the [Store]: one
+// script and one round trip in Redis, on the server's clock. It applies the
+// settlements that travel with it, then takes the calls lane by lane, highest
+// first, and within a lane in the order in which they came. A call goes if all
+// its limits have room; else it waits, if its lane may and its turn comes in
+// time, and is denied if not. A waiting call counts as use towards those
+// behind it, on the limits that it lacks and no others. Each waiting call is
+// told the instant of its turn, and one timer claims at the first of them.
+//
+// # What always holds
+//
+// Each rule names the tests that fail without it.
+//
+//   - Never above the budget: by its own algorithm no limit is exceeded by what
+//     was charged, for the whole fleet, whatever the clocks of its processes
+//     say. TestFiftyGoroutinesForTenPlacesTwentyTimes, FuzzStoresAgree,
+//     FuzzWindow, FuzzBucket.
+//   - Never refused while there is room, and a call that is denied without
+//     waiting changes nothing. TestACallDeniedWithoutWaitingChangesNothing,
+//     TestRefusedWeightsLeaveNoRoundingBehind,
+//     TestASmallerCallIsNotHeldBackOnALimitThatTheFirstDoesNotLack.
+//   - Lane ceilings are hard: a lane is refused once everybody's use has reached
+//     its share of a limit. TestBackgroundHasSixtyPercentOfEverybodysUse,
+//     TestACostAboveItsLanesCeilingIsTooLargeAndNamesLaneAndLimit.
+//   - Waiting is honest: a wait that can't succeed in time is refused at once, a
+//     cancelled one costs nothing. TestWaitingCallsLeaveAtTheComputedInstants,
+//     TestAWaitBeyondTheCallersDeadlineFailsAtOnceAsDeadlineExceeded,
+//     TestACancelledWaitCostsNothing, TestThousandsOfCancelsUnderLoadLeaveNothing.
+//   - A call is settled once, in the window that was charged, whatever has
+//     become of its context. TestARefundGoesToTheWindowThatWasCharged,
+//     TestSettlementCorrectsTheChargeOnce,
+//     TestASettlementTravelsWithTheNextClaimOrAloneAfterTwentyMilliseconds.
+//   - A pause only grows, outlives the process that was told, reaches every
+//     process, and is followed by a ramp. TestTheLaterEndOfTwoPausesWins,
+//     TestALateSuccessLiftsNoPause, TestAPauseReachesEveryProcess,
+//     TestAPauseOutlivesTheProcessThatWasTold,
+//     TestWaitersComeBackByTheRampAndTheBudget.
+//   - A refused key is probed by one call per interval of the whole fleet,
+//     whatever becomes of that call.
+//     TestARevokedKeyGetsOneProbePerIntervalFromTheWholeFleet,
+//     TestEveryOutcomeOfAProbeLeadsToANextOneOrAnOpenKey,
+//     TestAnAnswerOfAnOlderGenerationNeitherOpensNorRefuses.
+//   - Redis trouble costs a call at most [RedisOptions].Timeout, and only calls
+//     that arrive in its first moments.
+//     TestAHungRedisCostsItsFirstCallersTheTimeoutAndLaterOnesNothing,
+//     TestModesOfAnOutage, TestOutagesAreLoggedOnceAtStartAndEnd.
+//   - Every key in Redis expires, in the step that writes it.
+//     TestAnAdmittedCallIsOneCommand and, after each conformance test, a look at
+//     all keys.
+//
+// # Choices
+//
+// Where several readings were possible:
+//
+//   - A settlement that couldn't be delivered because the store was out of
+//     reach is dropped: the estimate stays charged.
+//   - A token bucket that has been full since a call was charged has forgotten
+//     the charge, and takes no refund for it.
+//   - The level that a token bucket keeps for a lane's share sinks at most as
+//     far below its burst as the whole bucket is deep, so that a lane is held
+//     back by what was used while the bucket ran empty, and not by all of
+//     history.
+//   - The probe of a refused key passes limits that have no room, and is charged
+//     to them; it doesn't pass a pause.
+//   - While the store is out of reach nobody probes: who may can't be agreed on.
+//   - Without any limit that a call counts towards, the ramp after a pause has
+//     no measure, and is not applied.
+//   - A context that has ended before Acquire gets its own error, and not a
+//     DeniedError: nothing was decided.
+//   - InputTokens include those read from a cache; CachedTokens say how many and
+//     change prices only.
+//
+// # Not built yet
+//
+// [New] refuses, with an error that matches [ErrNotBuilt], what the
+// configuration already has a place for: the algorithms FixedWindow,
+// SlidingLog and GCRA, InFlight limits, leases, learned limits, dry runs and
+// tenants. [Throttle.SetBudgets] returns such an error.
+package throttle

@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -15,10 +16,10 @@ const (
 	beatKept  = 15 * time.Second
 )
 
-// joined is the message of a process that has just started: the others count
-// again, or an outage in their next seconds would find each of them with the
+// joined starts the message of a process that has just started, before its
+// name: the others count again, or an outage in their next seconds would find each of them with the
 // parts of a smaller fleet.
-const joined = "joined"
+const joined = "joined "
 
 // beatScript keeps the set of live processes.
 //
@@ -62,7 +63,7 @@ func (s *RedisStore) connect(sub *redis.PubSub) error {
 		}},
 		{"the rights to HSET, HGETALL, HDEL and PEXPIRE on " + s.keys.live(), func() error { return s.beatOnce(ctx) }},
 		{"the right to PUBLISH to " + s.keys.events(), func() error {
-			return s.client.Publish(ctx, s.keys.events(), joined).Err()
+			return s.client.Publish(ctx, s.keys.events(), joined+s.process).Err()
 		}},
 		{"the right to SUBSCRIBE to " + s.keys.events(), func() error {
 			_, err := sub.Receive(ctx)
@@ -149,11 +150,11 @@ func (s *RedisStore) listen(sub *redis.PubSub) {
 			if !ok {
 				return
 			}
-			if m.Payload == joined {
+			if who, ok := strings.CutPrefix(m.Payload, joined); !ok {
+				s.hear(m.Payload)
+			} else if who != s.process {
 				s.recount()
-				continue
 			}
-			s.hear(m.Payload)
 		}
 	}
 }

@@ -40,12 +40,16 @@ func (r *record) into(c *throttle.Config) {
 	c.Observe = func(e throttle.Event) { fmt.Fprintf(r, "%+v %v\n", e, e.Err) }
 }
 
-// withSecrets puts the key wherever vendors want it.
+// withSecrets puts the key wherever vendors want it, and names no account, so
+// that the key itself is the account.
 func withSecrets(t *testing.T, url string) *http.Request {
 	req := post(t, url)
 	req.URL.RawQuery = "key=" + secret
+	if strings.HasSuffix(t.Name(), "/twilio") {
+		req.SetBasicAuth("AC1", secret)
+	}
 	req.Header.Set("X-Api-Key", secret)
-	return req
+	return req.WithContext(headgate.WithCall(t.Context(), throttle.Call{Model: model, Cost: estimate}))
 }
 
 // B162: the key is in no error, log or event, whatever goes wrong.
@@ -65,37 +69,37 @@ func TestB162CredentialLeavesNoTrace(t *testing.T) {
 		"not built":      {url: fine.URL, opts: []headgate.Option{headgate.WithRetries(1)}},
 		"invalid scheme": {url: "gopher://vendor.test"},
 	} {
-		for auth, set := range map[string]func(*http.Request){
-			"bearer": func(*http.Request) {},
-			"basic":  func(r *http.Request) { r.SetBasicAuth("AC1", secret) },
-		} {
-			t.Run(name+"/"+auth, func(t *testing.T) {
+		for _, d := range []dialect.Dialect{dialect.OpenAI, dialect.Anthropic, dialect.Gemini, dialect.Twilio, dialect.Generic} {
+			t.Run(name+"/"+d.Name(), func(t *testing.T) {
 				seen := &record{}
 				if c.with == nil {
 					c.with = func(*throttle.Config) {}
 				}
 				base := &http.Transport{}
 				defer base.CloseIdleConnections()
-				tr := headgate.NewTransport(newThrottle(t, c.with, seen.into), dialect.OpenAI, append(c.opts, headgate.WithBase(base))...)
+				tr := headgate.NewTransport(newThrottle(t, c.with, seen.into), d, append(c.opts, headgate.WithBase(base))...)
 				for range 2 { // the second time, what the first has set is in the way
-					req := withSecrets(t, c.url)
-					set(req)
-					resp, err := tr.RoundTrip(req)
-					fmt.Fprintf(seen, "%v %+v\n", err, err)
-					var d *throttle.DeniedError
-					if errors.As(err, &d) {
-						fmt.Fprintf(seen, "%+v\n", *d)
-					}
-					if err == nil {
-						io.Copy(io.Discard, resp.Body)
-						resp.Body.Close()
-					}
+					seen.send(tr, withSecrets(t, c.url))
 				}
 				if text := seen.String(); strings.Contains(text, secret) {
 					t.Errorf("the key is in what was reported:\n%s", text)
 				}
 			})
 		}
+	}
+}
+
+// send sends the request and keeps what is said about it.
+func (r *record) send(tr *headgate.Transport, req *http.Request) {
+	resp, err := tr.RoundTrip(req)
+	fmt.Fprintf(r, "%v %+v\n", err, err)
+	var d *throttle.DeniedError
+	if errors.As(err, &d) {
+		fmt.Fprintf(r, "%+v\n", *d)
+	}
+	if err == nil {
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
 	}
 }
 

@@ -61,6 +61,7 @@ func (r *repeating) Read(p []byte) (int, error) {
 func TestB66FirstEventArrivesWhileTheStreamIsOpen(t *testing.T) {
 	for version, start := range vendors {
 		t.Run(version, func(t *testing.T) {
+			noLeaks(t)
 			gone := make(chan struct{})
 			v := start(t, func(w http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body)
@@ -90,6 +91,7 @@ func TestB67PiecesArriveOneByOne(t *testing.T) {
 	for version, start := range vendors {
 		for _, kind := range []string{"application/x-ndjson", "application/json", "application/octet-stream"} {
 			t.Run(fmt.Sprint(version, " ", kind), func(t *testing.T) {
+				noLeaks(t)
 				next := make(chan struct{})
 				v := start(t, func(w http.ResponseWriter, r *http.Request) {
 					w.Header().Set("Content-Type", kind)
@@ -120,6 +122,7 @@ func TestB67PiecesArriveOneByOne(t *testing.T) {
 func TestB52BodyIsReadWholeLongAfterTheHeader(t *testing.T) {
 	for version, start := range vendors {
 		t.Run(version, func(t *testing.T) {
+			noLeaks(t)
 			piece, more := strings.Repeat("x", 64<<10), make(chan struct{})
 			v := start(t, func(w http.ResponseWriter, r *http.Request) {
 				w.(http.Flusher).Flush()

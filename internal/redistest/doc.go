@@ -7,7 +7,10 @@
 //
 //	func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 //
-// Servers keep nothing on disk, listen on 127.0.0.1 only and end with the
+// StartCluster and SharedCluster do the same for a cluster of three masters,
+// whose slots a test may move, step by step if it likes.
+//
+// Servers keep no data on disk, listen on 127.0.0.1 only and end with the
 // test, or, on Linux, with the test binary if that is killed. Where
 // redis-server is not installed the test fails: a skipped test would let a
 // store that was never tried pass.

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
+	"slices"
 	"testing"
 	"time"
 )
@@ -33,8 +32,9 @@ type process struct {
 	output bytes.Buffer  // to be read after exited only
 }
 
-// launch runs redis-server and returns once it answers.
-func launch(addr, dir string) (*process, error) {
+// launch runs redis-server and returns once it answers. The arguments come
+// before those that every server here has, so a file may be the first of them.
+func launch(addr, dir string, args ...string) (*process, error) {
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		return nil, errNotInstalled
@@ -44,8 +44,10 @@ func launch(addr, dir string) (*process, error) {
 		return nil, fmt.Errorf("redistest: %w", err)
 	}
 	p := &process{exited: make(chan struct{})}
-	p.cmd = exec.Command(path, "--bind", host, "--port", port, "--dir", dir,
-		"--save", "", "--appendonly", "no", "--loglevel", "warning")
+	p.cmd = exec.Command(path, slices.Concat(args, []string{
+		"--bind", host, "--port", port, "--dir", dir,
+		"--save", "", "--appendonly", "no", "--loglevel", "warning",
+	})...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	if err := p.run(); err != nil {
 		return nil, fmt.Errorf("redistest: start redis-server: %w", err)
@@ -115,19 +117,4 @@ func (s *Server) signal(tb testing.TB, verb string, sig os.Signal) {
 	if err := s.proc.cmd.Process.Signal(sig); err != nil {
 		tb.Fatalf("redistest: %s: %v", verb, err)
 	}
-}
-
-// freeAddr returns a loopback address that nobody listens on. Its port lies
-// below the range from which systems pick ports of outgoing connections, so
-// that none of them takes it while a server is stopped.
-func freeAddr() (string, error) {
-	var err error
-	for range 50 {
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(16_000+rand.IntN(16_000)))
-		var l net.Listener
-		if l, err = net.Listen("tcp", addr); err == nil {
-			return addr, l.Close()
-		}
-	}
-	return "", fmt.Errorf("redistest: no free port: %w", err)
 }

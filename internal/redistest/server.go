@@ -14,7 +14,8 @@ type Server struct {
 	// Addr is host and port. It stays the same over restarts.
 	Addr string
 
-	dir string
+	dir  string
+	args []string
 
 	mu   sync.Mutex
 	proc *process // Guarded by mu; nil while stopped.
@@ -61,7 +62,7 @@ func (s *Server) Restart(tb testing.TB) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.killLocked()
-	p, err := launch(s.Addr, s.dir)
+	p, err := launch(s.Addr, s.dir, s.args...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -81,16 +82,19 @@ func (s *Server) Continue(tb testing.TB) {
 	s.signal(tb, "continue", continueSignal)
 }
 
-func start(dir string) (*Server, error) {
-	s := &Server{dir: dir}
+func start(dir string) (*Server, error) { return startAt(freeAddr, dir) }
+
+// startAt runs redis-server on an address that pick returns.
+func startAt(pick func() (string, error), dir string, args ...string) (*Server, error) {
+	s := &Server{dir: dir, args: args}
 	var err error
 	// A port that was free a moment ago may be taken by the time the server
 	// binds it, when several test binaries start servers at once.
 	for range 10 {
-		if s.Addr, err = freeAddr(); err != nil {
+		if s.Addr, err = pick(); err != nil {
 			return nil, err
 		}
-		if s.proc, err = launch(s.Addr, dir); err == nil || !retryable(err) {
+		if s.proc, err = launch(s.Addr, dir, args...); err == nil || !retryable(err) {
 			break
 		}
 	}

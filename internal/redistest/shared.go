@@ -6,47 +6,72 @@ import (
 	"testing"
 )
 
-// shared is the server of the whole test binary, started by whoever asks
-// first.
-var shared struct {
-	once   sync.Once
-	server *Server
-	err    error
-}
-
 // Shared returns the server that all tests of the binary use. Tests keep
 // apart by key prefixes of their own, and must not flush, stop or freeze it.
 // The package's TestMain must call Main.
 func Shared(tb testing.TB) *Server {
 	tb.Helper()
-	shared.once.Do(startShared)
-	if shared.err != nil {
-		tb.Fatal(shared.err)
+	s, err := sharedServer()
+	if err != nil {
+		tb.Fatal(err)
 	}
-	return shared.server
+	return s
 }
 
-func startShared() {
-	// Not a test's TempDir: the server outlives the test that came first.
+// SharedCluster is Shared for a cluster: tests must neither flush it, nor stop
+// its nodes, nor move its slots.
+func SharedCluster(tb testing.TB) *Cluster {
+	tb.Helper()
+	c, err := sharedCluster()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+// Each is started by whoever asks first.
+var (
+	sharedServer  = sync.OnceValues(func() (*Server, error) { return startShared(start) })
+	sharedCluster = sync.OnceValues(func() (*Cluster, error) { return startShared(startCluster) })
+)
+
+// atEnd is what Main does when the tests are over.
+var atEnd struct {
+	sync.Mutex
+	do []func()
+}
+
+func startShared[T interface{ kill() }](start func(dir string) (T, error)) (T, error) {
+	// Not a test's TempDir: what is shared outlives the test that came first.
 	dir, err := os.MkdirTemp("", "redistest")
 	if err != nil {
-		shared.err = err
-		return
+		var none T
+		return none, err
 	}
-	if shared.server, shared.err = start(dir); shared.err != nil {
+	v, err := start(dir)
+	if err != nil {
 		_ = os.RemoveAll(dir)
+		return v, err
 	}
+	atEnd.Lock()
+	defer atEnd.Unlock()
+	atEnd.do = append(atEnd.do, func() {
+		v.kill()
+		_ = os.RemoveAll(dir)
+	})
+	return v, nil
 }
 
-// Main runs the tests, stops the shared server and returns the exit status.
+// Main runs the tests, stops what they shared and returns the exit status.
 func Main(m *testing.M) int {
 	defer stopShared()
 	return m.Run()
 }
 
 func stopShared() {
-	if s := shared.server; s != nil {
-		s.kill()
-		_ = os.RemoveAll(s.dir)
+	atEnd.Lock()
+	defer atEnd.Unlock()
+	for _, do := range atEnd.do {
+		do()
 	}
 }

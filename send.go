@@ -63,7 +63,7 @@ func (t *Transport) receive(req *http.Request, resp *http.Response, f fare) {
 		resp.Body = http.NoBody
 	}
 	empty := bodiless(req, resp) // asked first: judging may put another body there
-	verdict := dialect.Judge(t.dialect, resp)
+	verdict := dialect.JudgeStatus(t.dialect, resp)
 	f.permit.Answered(verdict)
 	f.refund = refunds(resp.StatusCode, verdict.Class)
 	if empty {

@@ -20,6 +20,8 @@ var anthropic = &vendor{
 	codes:     []string{"error.details.error_code", "error.type"},
 	messages:  []string{"error.message"},
 	rules:     anthropicRules,
+	signs:     []sign{anError}, // events of a stream
+	unnamed:   throttle.ServerError,
 	usage:     anthropicUsage,
 }
 

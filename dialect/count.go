@@ -34,10 +34,13 @@ func readCount(kind valueKind, text *textBuffer) (int64, bool) {
 	return int64(math.Ceil(min(f, maxCount))), true
 }
 
+// maxFigure is how long a figure may be that a vendor reports, in bytes.
+const maxFigure = 64
+
 // readUsage reads a count that a vendor reports. It is strict, because what it
 // returns replaces an estimate: whole numbers from 0 to throttle.MaxAmount.
 func readUsage(kind valueKind, text *textBuffer) (int64, bool) {
-	if kind != jsonNumber || text.cut {
+	if kind != jsonNumber || text.cut || len(text.bytes) > maxFigure {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(text.bytes), 64)

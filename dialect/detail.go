@@ -15,18 +15,24 @@ const (
 )
 
 // detail names the status and the vendor's codes: "429 insufficient_quota".
-func (v *vendor) detail(resp *http.Response, facts *facts) string {
-	shown := []string{strconv.Itoa(resp.StatusCode)}
-	secrets := v.secretsOf(resp)
-	for _, code := range facts.codes {
+func (v *vendor) detail(a *answer) string {
+	shown := []string{strconv.Itoa(a.resp.StatusCode)}
+	secrets := v.secretsOf(a.resp)
+	for _, c := range a.facts.codes {
+		code := a.facts.textOf(c)
 		switch {
-		case len(shown) > maxShown, !isCode(code.text), slices.Contains(shown, code.text):
-		case slices.ContainsFunc(secrets, func(secret string) bool { return overlaps(code.text, secret) }):
+		case len(shown) > maxShown, !isCode(code), slices.Contains(shown, code), !v.shows(c.at):
+		case slices.ContainsFunc(secrets, func(secret string) bool { return overlaps(code, secret) }):
 		default:
-			shown = append(shown, code.text)
+			shown = append(shown, code)
 		}
 	}
 	return strings.Join(shown, " ")
+}
+
+// shows reports whether what stands at a place is a code rather than a figure.
+func (v *vendor) shows(at string) bool {
+	return slices.Contains(v.codes, at) || slices.Contains(v.codeHeaders, at)
 }
 
 // secretsOf returns what of the request the answer must not make known.

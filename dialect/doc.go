@@ -2,8 +2,8 @@
 // its credential and its model, what it will cost, what an answer means, and
 // what the call really used.
 //
-// Read is asked before a request is sent, Judge when its answer has come, and a
-// Meter while the answer's body streams past.
+// Read is asked before a request is sent, Judge or JudgeStatus when its answer
+// has come, and a Meter while the answer's body streams past.
 //
 // Invariants:
 //
@@ -37,6 +37,5 @@
 // # Limits of this version
 //
 // Built are Generic, OpenAI, Anthropic, Gemini and Twilio. Usage is read from
-// plain JSON, not from streams of events and not from compressed bodies; errors
-// within an answer of 200 aren't seen, except by an own Custom.Judge.
+// JSON and from streams of events, but not from compressed bodies.
 package dialect

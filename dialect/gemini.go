@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
+	"github.com/headgate-go/headgate/pause"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -32,7 +34,11 @@ var gemini = &vendor{
 	// The id of a quota is for people: it says whether it is one of a day.
 	codes:    []string{"error.details.*.reason", "error.status", "error.code", "error.details.*.violations.*.quotaId"},
 	messages: []string{"error.message"},
+	figures:  []string{"error.details.*.retryDelay"},
 	rules:    geminiRules,
+	signs:    []sign{anError}, // chunks of a stream
+	unnamed:  throttle.ServerError,
+	wait:     geminiWait,
 	usage:    geminiUsage,
 }
 
@@ -66,6 +72,11 @@ var geminiUsage = append([]usageField{
 	{"usageMetadata.thoughtsTokenCount", partOfOutput},
 	{"usageMetadata.totalTokenCount", allTokens},
 }, openAIUsage...)
+
+// geminiWait reads the google.rpc.RetryInfo of an error within a stream.
+func geminiWait(a *answer) (time.Duration, bool) {
+	return pause.ParseDuration(a.facts.code("error.details.*.retryDelay"))
+}
 
 // geminiKey reads the key from the header, from the query, or from the bearer
 // token of the OpenAI-compatible endpoints.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/headgate-go/headgate/pause"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -16,25 +15,69 @@ import (
 // at once it is decompressed.
 const maxJudged = 64 << 10
 
-// Judge returns what an answer means. Of an answer of 400 and above it reads
-// at most 64 KiB of the body, until its end or for one second, and puts them
-// back: the body then yields the same bytes and errors as before, and the
-// header isn't touched. A body in gzip is understood. Other answers aren't
-// read, except for a Custom.Judge, which says when.
+// Judge returns what an answer means. Of an answer of 400 and above, and of a
+// 2xx whose Content-Type is JSON or a stream of events, it reads at most 64 KiB
+// of the body, until its end or for one second, and puts them back: the body
+// then yields the same bytes and errors as before, and the header isn't
+// touched. A body in gzip is understood. So it sees the errors that vendors
+// hide in an answer of 200, if they come within that.
+//
+// Judge holds up a stream. Whoever passes a body on while it arrives uses
+// JudgeStatus, and a Meter's Verdict.
 //
 // The verdict's Detail has the status and the vendor's error code, never the
 // text of the answer: that may name the credential.
 func Judge(d Dialect, resp *http.Response) throttle.Verdict {
 	v := d.spec()
-	var body []byte
-	if resp.StatusCode >= 400 || len(v.judges) > 0 && isShortJSON(resp) {
-		body = look(resp)
+	if mayHideErrors(resp) && (len(v.signs) > 0 || len(v.judges) > 0) {
+		body := look(resp)
+		return v.custom(resp, body, v.judgeWithin(resp, body))
 	}
-	verdict := v.judge(resp, body, time.Now())
+	return JudgeStatus(d, resp)
+}
+
+// JudgeStatus is Judge for all but answers of 2xx. Those it judges by their
+// status alone and doesn't read, so that nothing is held up, except for a
+// Custom.Judge, which says when.
+func JudgeStatus(d Dialect, resp *http.Response) throttle.Verdict {
+	v := d.spec()
+	switch {
+	case resp.StatusCode >= 400:
+		body := look(resp)
+		return v.custom(resp, body, v.judge(&answer{
+			status: resp.StatusCode, resp: resp, body: body, facts: factsOf(v, resp.Header, body), now: time.Now(),
+		}))
+	case len(v.judges) > 0 && isShortJSON(resp):
+		body := look(resp)
+		return v.custom(resp, body, v.judgeWithin(resp, body))
+	}
+	return v.custom(resp, nil, throttle.Verdict{})
+}
+
+// custom lets the own functions correct a verdict.
+func (v *vendor) custom(resp *http.Response, body []byte, verdict throttle.Verdict) throttle.Verdict {
 	for _, judge := range v.judges {
 		verdict = judge(resp, body, verdict)
 	}
 	return verdict
+}
+
+// judgeWithin looks for an error in the front of the body of a 2xx.
+func (v *vendor) judgeWithin(resp *http.Response, front []byte) throttle.Verdict {
+	r := newReading(v, resp)
+	_, _ = r.framed(resp.Header.Get("Content-Type")).Write(front)
+	r.endText()
+	return r.verdict
+}
+
+// mayHideErrors reports whether the body can hold an error although the status
+// says that all is well.
+func mayHideErrors(resp *http.Response) bool {
+	if resp.StatusCode/100 != 2 || resp.StatusCode == http.StatusNoContent {
+		return false
+	}
+	contentType := resp.Header.Get("Content-Type")
+	return isJSON(contentType) || isStream(contentType)
 }
 
 // isShortJSON reports whether an answer can be read whole without holding up a
@@ -69,86 +112,4 @@ func gunzip(p []byte) []byte {
 	}
 	plain, _ := io.ReadAll(io.LimitReader(zr, maxJudged)) // p may be cut off
 	return plain
-}
-
-// judge is the vendor's own verdict, before any Custom.
-func (v *vendor) judge(resp *http.Response, body []byte, now time.Time) throttle.Verdict {
-	if resp.StatusCode < 400 {
-		return throttle.Verdict{}
-	}
-	facts := factsOf(v, body)
-	class := v.classify(resp, facts)
-	return throttle.Verdict{
-		Class:  class,
-		Scope:  v.scopeOf(class),
-		Wait:   waitOf(class, resp.Header, body, facts, now),
-		Detail: v.detail(resp, facts),
-	}
-}
-
-func (v *vendor) classify(resp *http.Response, facts *facts) throttle.Class {
-	class := plainMeaning(resp.StatusCode)
-	for i := range v.rules {
-		if v.rules[i].matches(resp.StatusCode, facts) {
-			class = v.rules[i].class
-			break
-		}
-	}
-	if class == throttle.ModelDenied && asksForNoModel(resp.Request) {
-		return throttle.BadRequest // a file or a job doesn't exist
-	}
-	return class
-}
-
-// asksForNoModel reports whether an answer can't be about a model, because the
-// request is of a kind that uses none.
-func asksForNoModel(r *http.Request) bool {
-	return r != nil && (!maySend(r.Method) || r.Method == http.MethodDelete)
-}
-
-func (v *vendor) scopeOf(class throttle.Class) throttle.Scope {
-	switch class {
-	case throttle.Busy, throttle.Overloaded:
-		return v.busyScope
-	case throttle.KeyRefused, throttle.CreditExhausted:
-		return throttle.ScopeKey
-	case throttle.ModelDenied:
-		return throttle.ScopeModel
-	}
-	return throttle.ScopeNone
-}
-
-// waitOf returns the vendor's figure, 0 where it names none. A refusal of the
-// key has one only in the header: texts about credit name dates and amounts
-// for people. Waiting doesn't help with a denied model.
-func waitOf(class throttle.Class, h http.Header, body []byte, facts *facts, now time.Time) time.Duration {
-	switch class {
-	case throttle.KeyRefused, throttle.CreditExhausted:
-		d, _ := pause.FromHeaders(h, now)
-		return d
-	case throttle.Busy, throttle.Overloaded:
-		if d, ok := pause.FromHeaders(h, now); ok {
-			return d
-		}
-		return waitInBody(body, facts, now)
-	}
-	return 0
-}
-
-// waitInBody looks for a wait in the fields of a body, in its texts for
-// people, and in all of it where those aren't found.
-func waitInBody(body []byte, facts *facts, now time.Time) time.Duration {
-	if d, ok := pause.FromJSON(body, now); ok {
-		return d
-	}
-	if len(facts.messages) == 0 {
-		d, _ := pause.FromText(string(body))
-		return d
-	}
-	for _, message := range facts.messages {
-		if d, ok := pause.FromText(message); ok {
-			return d
-		}
-	}
-	return 0
 }

@@ -80,20 +80,27 @@ func TestUnreadableUsageIsUnknownAndNeverZero(t *testing.T) {
 }
 
 func TestNilMeterDoesNothing(t *testing.T) {
-	get := answer(200, "{}")
-	get.Request, _ = http.NewRequest(http.MethodGet, "https://x/", nil)
 	for name, m := range map[string]*dialect.Meter{
 		"nil":         nil,
 		"no usage":    dialect.NewMeter(dialect.Twilio, answer(200, "{}")),
 		"an error":    dialect.NewMeter(dialect.OpenAI, answer(429, "{}")),
 		"compressed":  dialect.NewMeter(dialect.OpenAI, answer(200, "{}", "Content-Encoding", "gzip")),
-		"a GET":       dialect.NewMeter(dialect.OpenAI, get),
 		"not planned": dialect.NewMeter(dialect.Bedrock, answer(200, "{}")),
 	} {
 		n, err := m.Write([]byte(`{"usage":{"prompt_tokens":5}}`))
 		if _, known := m.Usage(); m != nil || n != 29 || err != nil || known {
 			t.Errorf("%s: %p, wrote %d, %v, known %v", name, m, n, err, known)
 		}
+	}
+}
+
+func TestGetTellsTheUsageOfAnotherCall(t *testing.T) {
+	get := answer(200, "{}")
+	get.Request, _ = http.NewRequest(http.MethodGet, "https://x/", nil)
+	m := dialect.NewMeter(dialect.OpenAI, get)
+	m.Write([]byte(`{"usage":{"prompt_tokens":5}}`))
+	if got, known := m.Usage(); known {
+		t.Errorf("%+v, want unknown", got)
 	}
 }
 

@@ -23,29 +23,32 @@ var openAI = &vendor{
 	},
 
 	busyScope: throttle.ScopeModel,
-	codes:     []string{"error.code", "error.type"},
-	messages:  []string{"error.message"},
+	codes:     []string{"error.code", "error.type", "response.error.code", "code"},
+	messages:  []string{"error.message", "response.error.message", "message"},
 	rules:     openAIRules,
-	usage:     openAIUsage,
+	// In chunks and events of a stream; the last two are the responses API's.
+	signs:   []sign{anError, {at: "response.error"}, {at: "type", is: "error"}},
+	unnamed: throttle.ServerError,
+	usage:   openAIUsage,
 }
 
 var openAIRules = []rule{
-	{at: "error.code", is: []string{
+	{at: "code", is: []string{
 		"insufficient_quota", "credit_balance_exhausted",
 		"organization_spend_limit_exceeded", "organization_usage_limit_exceeded",
 		"project_spend_limit_exceeded", // a key belongs to one project
 		"billing_not_active", "billing_hard_limit_reached",
 	}, class: throttle.CreditExhausted},
 	{at: "error.type", is: []string{"insufficient_quota", "billing_not_active"}, class: throttle.CreditExhausted},
-	{at: "error.code", is: []string{"invalid_api_key", "account_deactivated", "unsupported_country_region_territory"}, class: throttle.KeyRefused},
-	{at: "error.code", is: []string{"model_not_found"}, class: throttle.ModelDenied},
-	{at: "error.code", is: []string{"content_policy_violation", "content_filter"}, class: throttle.BadRequest},
+	{at: "code", is: []string{"invalid_api_key", "account_deactivated", "unsupported_country_region_territory"}, class: throttle.KeyRefused},
+	{at: "code", is: []string{"model_not_found"}, class: throttle.ModelDenied},
+	{at: "code", is: []string{"content_policy_violation", "content_filter"}, class: throttle.BadRequest},
 	// One that can never fit has the code of one that came too early.
-	{at: "error.code", is: []string{"rate_limit_exceeded"}, says: []string{"request too large"}, class: throttle.BadRequest},
-	{at: "error.code", is: []string{"server_is_overloaded"}, class: throttle.Overloaded},
+	{at: "code", is: []string{"rate_limit_exceeded"}, says: []string{"request too large"}, class: throttle.BadRequest},
+	{at: "code", is: []string{"server_is_overloaded"}, class: throttle.Overloaded},
 	{at: "error.type", is: []string{"service_unavailable_error"}, class: throttle.Overloaded},
 	{status: 429, says: []string{"resource unavailable"}, class: throttle.Overloaded}, // flex processing
-	{at: "error.code", is: []string{"rate_limit_exceeded", "slow_down"}, class: throttle.Busy},
+	{at: "code", is: []string{"rate_limit_exceeded", "slow_down"}, class: throttle.Busy},
 
 	{status: 429, says: []string{"exceeded your current quota"}, class: throttle.CreditExhausted},
 	{status: 403, says: []string{"country", "not supported"}, class: throttle.KeyRefused},

@@ -3,7 +3,6 @@ package dialect
 import (
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -98,10 +97,6 @@ func maySend(method string) bool {
 }
 
 func isJSON(contentType string) bool {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		media, _, _ = strings.Cut(strings.ToLower(contentType), ";")
-		media = strings.TrimSpace(media)
-	}
+	media := mediaType(contentType)
 	return media == "application/json" || strings.HasSuffix(media, "+json")
 }

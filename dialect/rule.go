@@ -1,30 +1,44 @@
 package dialect
 
 import (
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/headgate-go/headgate/throttle"
 )
 
 // A rule says what an error answer means. Everything that it names must hold.
 type rule struct {
-	status int      // 0: any
-	at     string   // where in the body a code stands,
-	is     []string // and what it must be; "*_BLOCKED" is an ending
+	status int      // 0: any; for an error within a 200, the one it names
+	at     string   // where a code stands: a path in the body or a header's name,
+	is     []string // and what it must be; see matchesAny
 	says   []string // all of it is in the text for people, in any case
-	class  throttle.Class
+	within bool     // only for errors within a 200
+
+	class throttle.Class
+	about subject
+	wait  time.Duration // where the answer names none
 }
 
+// A subject is what an answer is about, where that isn't what its class is
+// usually about at the vendor.
+type subject uint8
+
+const (
+	asUsual subject = iota
+	theRequest
+	theModel
+	theKey
+)
+
 // matches reports whether the rule holds for an answer.
-func (r *rule) matches(status int, facts *facts) bool {
-	if r.status != 0 && r.status != status {
+func (r *rule) matches(a *answer) bool {
+	if r.status != 0 && r.status != a.status || r.within && !a.within {
 		return false
 	}
-	if r.at != "" && !facts.hasCode(r.at, r.is) {
+	if r.at != "" && !a.facts.hasCode(r.at, r.is) {
 		return false
 	}
-	return len(r.says) == 0 || facts.say(r.says)
+	return len(r.says) == 0 || a.facts.say(r.says)
 }
 
 // plainMeaning is what a status means when nothing else is known. 403 is the
@@ -48,63 +62,11 @@ func plainMeaning(status int) throttle.Class {
 	return throttle.BadRequest
 }
 
-// facts are what of an error body its vendor's rules ask for.
-type facts struct {
-	codes    []fact
-	messages []string // in lower case
-}
-
-type fact struct{ at, text string }
-
-// Bounds of what is kept of an error body.
-const (
-	maxFacts   = 32
-	maxMessage = 4096 // bytes of one text
-)
-
-// factsOf reads an error body, which may be an array of errors and may be cut
-// off. It is empty for a body that isn't JSON.
-func factsOf(v *vendor, body []byte) *facts {
-	f := &facts{}
-	scan := newScanner(maxMessage, func(at *path, kind valueKind, text *textBuffer) {
-		if kind == jsonString || kind == jsonNumber {
-			f.collect(v, at, text)
-		}
-	})
-	scan.Write(body)
-	return f
-}
-
-func (f *facts) collect(v *vendor, at *path, text *textBuffer) {
-	for _, code := range v.codes {
-		if len(f.codes) < maxFacts && at.isInAny(code) {
-			f.codes = append(f.codes, fact{code, text.String()})
-		}
+// in puts several lists of rules together; the first ones go first.
+func in(lists ...[]rule) []rule {
+	var all []rule
+	for _, list := range lists {
+		all = append(all, list...)
 	}
-	for _, message := range v.messages {
-		if len(f.messages) < maxFacts && at.isInAny(message) {
-			f.messages = append(f.messages, strings.ToLower(text.String()))
-		}
-	}
-}
-
-func (f *facts) hasCode(at string, any []string) bool {
-	return slices.ContainsFunc(f.codes, func(c fact) bool {
-		return c.at == at && slices.ContainsFunc(any, func(want string) bool {
-			ending, isEnding := strings.CutPrefix(want, "*")
-			return c.text == want || isEnding && strings.HasSuffix(c.text, ending)
-		})
-	})
-}
-
-// say reports whether one of the texts has all the phrases.
-func (f *facts) say(phrases []string) bool {
-	return slices.ContainsFunc(f.messages, func(message string) bool {
-		for _, phrase := range phrases {
-			if !strings.Contains(message, phrase) {
-				return false
-			}
-		}
-		return true
-	})
+	return all
 }

@@ -13,6 +13,7 @@ const maxDepth = 512
 // reported up to there. Several texts one after another are read one by one.
 type scanner struct {
 	visit   visitor
+	ended   func()      // called at the end of a text, and of each item of one that is an array; may be nil
 	measure *proseMeter // measures strings; nil: doesn't
 
 	state  scanState
@@ -204,6 +205,15 @@ func (s *scanner) endValue() {
 	if s.depth == 0 {
 		s.state = beforeValue
 	}
+	if s.ended != nil && (s.depth == 0 || s.depth == 1 && s.inArray()) {
+		s.ended()
+	}
+}
+
+// reset begins a new text.
+func (s *scanner) reset() {
+	s.state, s.depth, s.isKey = beforeValue, 0, false
+	s.text.reset(false)
 }
 
 func (s *scanner) open(kind valueKind, next scanState) {

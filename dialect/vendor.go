@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/headgate-go/headgate/throttle"
 )
@@ -33,12 +34,23 @@ type vendor struct {
 	costs     []func(*http.Request, throttle.Cost) throttle.Cost
 
 	// Answers.
-	busyScope throttle.Scope // of Busy and Overloaded
-	codes     []string       // where error bodies have codes, the telling one first
-	messages  []string       // and texts for people
-	rules     []rule         // the first that matches decides; none: the status
-	judges    []func(*http.Response, []byte, throttle.Verdict) throttle.Verdict
-	usage     []usageField
+	busyScope     throttle.Scope // of Busy and Overloaded
+	codes         []string       // where error bodies have codes, the telling one first
+	figures       []string       // and figures, which aren't shown
+	messages      []string       // and texts for people
+	codeHeaders   []string       // headers with codes
+	figureHeaders []string       // and with figures
+	xml           bool           // errors may be XML
+	signs         []sign         // of errors within a 200; none: there are no such errors
+	unnamed       throttle.Class // of those, where nothing else is known
+	// byEndpoint: what is called a model is an endpoint, so that any request
+	// can be denied one.
+	byEndpoint bool
+	rules      []rule // the first that matches decides; none: the status
+	// wait finds the wait of a busy vendor where the usual places have none.
+	wait   func(*answer) (time.Duration, bool)
+	judges []func(*http.Response, []byte, throttle.Verdict) throttle.Verdict
+	usage  []usageField
 }
 
 // Name returns the dialect's name.

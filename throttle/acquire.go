@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -165,6 +166,9 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 	a.deadline = a.arrived
 	b := &batch{claim: claim{account: a.q.a.id, budget: a.q.id, limits: a.q.limits, own: a.q.own, dry: true}}
 	b.add(a, time.Now())
+	a.q.mu.Lock()
+	b.claim.settles = slices.Clone(a.q.settles) // as if they had arrived
+	a.q.mu.Unlock()
 	ans, err := t.decide(a.q, b)
 	if err != nil {
 		e := a.denial(ErrStore)

@@ -254,7 +254,7 @@ func TestABackgroundLaneComesBackAfterLiveSaturation(t *testing.T) {
 		now := 1e15
 		for end := now + minutes*minuteMicros; now < end; now += 1e6 {
 			c.advance(s, now)
-			c.take(s, c.fit(s, liveLane, now, 0, 1))
+			c.take(s, now, c.fit(s, liveLane, now, 0, 1))
 			if now > 1e15 && c.fit(s, backgroundLane, now, 0, 1) > 0 {
 				t.Fatalf("background goes %v µs into saturation", now-1e15)
 			}

@@ -13,7 +13,8 @@
 -- outlives each instant in the record.
 local floor, ceil, min, max, sqrt, huge = math.floor, math.ceil, math.min, math.max, math.sqrt, math.huge
 
-local WINDOW, WHOLE, LEVEL_FLOOR, MAX_WAIT = 0, 1000000, -4e15, 1e15
+local WINDOW, FIXED, LOG = 0, 1, 2 -- algorithms; the others are buckets
+local WHOLE, LEVEL_FLOOR, MAX_WAIT, LOG_SLOTS, USED_CAP = 1000000, -4e15, 1e15, 1000, 4e15
 local KEY_KEPT, MARGIN = 7 * 24 * 3600 * 1e6, 1e6
 local GRANTED, GRANTED_KEY, WAITS_ROOM, WAITS_PAUSE, DENIED_ROOM, DENIED_KEY, DENIED_MODEL = 0, 1, 2, 3, 4, 6, 7
 local PAUSED_BIT = 4294967296 -- 2^32, lacksBudget
@@ -91,11 +92,87 @@ end
 local function window_settle(c, s, at, delta)
   local index = floor((at - s[5]) / s[4])
   if index >= c[2] then
-    c[3] = max(0, c[3] + delta)
+    c[3] = min(USED_CAP, max(0, c[3] + delta))
   elseif index == c[2] - 1 then
-    c[4] = max(0, c[4] + delta)
+    c[4] = min(USED_CAP, max(0, c[4] + delta))
   elseif delta > 0 then
-    c[3] = c[3] + delta
+    c[3] = min(USED_CAP, c[3] + delta)
+  end
+end
+
+-- The fixed window: the sliding window's counter without the previous one.
+-- See fixed.go.
+local function fixed_advance(c, s)
+  local index = floor((now - s[5]) / s[4])
+  if index > c[2] then c[2], c[3] = index, 0 end
+end
+
+local function fixed_room_at(c, s, amount, need)
+  local free = max(0, amount - c[3])
+  if need <= free then return now end
+  return window_start(c, s) + ceil((need - free) / amount) * s[4]
+end
+
+local function fixed_settle(c, s, at, delta)
+  if floor((at - s[5]) / s[4]) >= c[2] or delta > 0 then c[3] = min(USED_CAP, max(0, c[3] + delta)) end
+end
+
+-- The sliding log: counter {label, 0, sum, slot number, units, ...}, oldest
+-- slot first. See log.go.
+local function log_width(per) return ceil(per / LOG_SLOTS) end
+local function log_span(per) return ceil(per / log_width(per)) end
+
+local function log_advance(c, s)
+  local oldest = floor(now / log_width(s[4])) - log_span(s[4])
+  local n = 4
+  while c[n] and c[n] < oldest do
+    c[3] = c[3] - c[n + 1]
+    n = n + 2
+  end
+  if n == 4 then return end
+  local size = #c
+  for i = n, size do c[4 + i - n] = c[i] end
+  for i = size - (n - 4) + 1, size do c[i] = nil end
+end
+
+local function log_room_at(c, s, amount, need)
+  local width, span = log_width(s[4]), log_span(s[4])
+  local rounds = ceil(need / amount) - 1
+  need = need - rounds * amount
+  local missing, at, i = c[3] + need - amount, now, 4
+  while missing > 0 and c[i] do
+    missing = missing - c[i + 1]
+    at = (c[i] + span + 1) * width
+    i = i + 2
+  end
+  if rounds == 0 then return max(now, at) end
+  return (floor(max(now, at) / width) + rounds * (span + 1)) * width
+end
+
+local function log_take(c, s, units)
+  local number, n = floor(now / log_width(s[4])), #c
+  units = min(units, USED_CAP - c[3])
+  if units <= 0 then return end
+  c[3] = c[3] + units
+  if n > 3 and c[n - 1] >= number then
+    c[n] = c[n] + units
+  else
+    c[n + 1], c[n + 2] = number, units
+  end
+end
+
+local function log_settle(c, s, at, delta)
+  local number, i = floor(at / log_width(s[4])), #c - 1
+  while i > 3 and c[i] > number do i = i - 2 end
+  if i > 3 and c[i] == number then
+    delta = min(max(delta, -c[i + 1]), USED_CAP - c[3])
+    c[i + 1], c[3] = c[i + 1] + delta, c[3] + delta
+    if c[i + 1] == 0 then
+      table.remove(c, i)
+      table.remove(c, i)
+    end
+  elseif delta > 0 then
+    log_take(c, s, delta)
   end
 end
 
@@ -161,13 +238,22 @@ local function counter_of(rec, s)
   for _, c in ipairs(rec.counts) do
     if c[1] == s[1] then return c end
   end
-  local c = s[2] == WINDOW and { s[1], 0, 0, 0 } or { s[1], WHOLE, 0, 0, 0, 0 }
+  local c
+  if s[2] == LOG then
+    c = { s[1], 0, 0 }
+  elseif s[2] <= LOG then
+    c = { s[1], 0, 0, 0 }
+  else
+    c = { s[1], WHOLE, 0, 0, 0, 0 }
+  end
   rec.counts[#rec.counts + 1] = c
   return c
 end
 
 local function advance(rec, c, s)
   if s[2] == WINDOW then return window_advance(c, s) end
+  if s[2] == FIXED then return fixed_advance(c, s) end
+  if s[2] == LOG then return log_advance(c, s) end
   local changed = bucket_advance(c, 2, s[3], s[6], s[4])
   for l = 7, #s, 3 do
     if s[l] < WHOLE then changed = bucket_advance(c, share_of(c, s[l]), s[l + 1], s[l + 2], s[4]) or changed end
@@ -178,17 +264,25 @@ end
 local function fit(c, s, lane, ahead, cost)
   local l = 7 + lane * 3
   if s[2] == WINDOW then return max(0, floor((s[l + 1] - window_used(c, s) - ahead) / cost)) end
+  if s[2] <= LOG then return max(0, floor((s[l + 1] - c[3] - ahead) / cost)) end
   local n = floor((bucket_has(c, 2, s[4]) - ahead) / cost)
   if s[l] < WHOLE then n = min(n, floor((bucket_has(c, share_of(c, s[l]), s[4]) - ahead) / cost)) end
   return max(0, n)
 end
 
 local function room_at(c, s, lane, need)
-  local l = 7 + lane * 3
-  if s[2] == WINDOW then return min(window_room_at(c, s, s[l + 1], need), now + MAX_WAIT) end
-  local at = bucket_room_at(c, 2, s[4], need)
-  if s[l] < WHOLE then at = max(at, bucket_room_at(c, share_of(c, s[l]), s[4], need)) end
-  return at
+  local l, at = 7 + lane * 3, 0
+  if s[2] == WINDOW then
+    at = window_room_at(c, s, s[l + 1], need)
+  elseif s[2] == FIXED then
+    at = fixed_room_at(c, s, s[l + 1], need)
+  elseif s[2] == LOG then
+    at = log_room_at(c, s, s[l + 1], need)
+  else
+    at = bucket_room_at(c, 2, s[4], need)
+    if s[l] < WHOLE then at = max(at, bucket_room_at(c, share_of(c, s[l]), s[4], need)) end
+  end
+  return min(at, now + MAX_WAIT)
 end
 
 -- each_share calls f once for each share below the whole, with its place in
@@ -204,7 +298,8 @@ local function each_share(c, s, f)
 end
 
 local function take(c, s, units)
-  if s[2] == WINDOW then
+  if s[2] == LOG then return log_take(c, s, units) end
+  if s[2] <= LOG then
     c[3] = c[3] + units
     return
   end
@@ -214,12 +309,16 @@ end
 
 local function settle(c, s, at, delta)
   if s[2] == WINDOW then return window_settle(c, s, at, delta) end
+  if s[2] == FIXED then return fixed_settle(c, s, at, delta) end
+  if s[2] == LOG then return log_settle(c, s, at, delta) end
   bucket_settle(c, 2, at, delta, s[6], LEVEL_FLOOR)
   each_share(c, s, function(o, burst, bottom) bucket_settle(c, o, at, delta, burst, bottom) end)
 end
 
 local function expires(c, s)
   if s[2] == WINDOW then return window_start(c, s) + 2 * s[4] end
+  if s[2] == FIXED then return window_start(c, s) + s[4] end
+  if s[2] == LOG then return c[3] > 0 and (c[#c - 1] + log_span(s[4]) + 1) * log_width(s[4]) or 0 end
   local at = bucket_room_at(c, 2, s[4], s[6])
   each_share(c, s, function(o, burst) at = max(at, bucket_room_at(c, o, s[4], burst)) end)
   return at
@@ -378,7 +477,7 @@ local function run_turn(r, rate)
     local cost = r[COST + i]
     if cost > 0 and fit(counts[i], s, r[1], ahead[i], cost) < 1 then
       lacks, lacking[i] = lacks + 2 ^ (i - 1), cost
-      local most = s[7 + r[1] * 3 + (s[2] == WINDOW and 1 or 2)]
+      local most = s[7 + r[1] * 3 + (s[2] <= LOG and 1 or 2)]
       local turn = now + MAX_WAIT -- what is larger than its ceiling never fits
       if cost <= most then turn = room_at(counts[i], s, r[1], ahead[i] + cost) end
       if turn > at then at, code, limit = turn, WAITS_ROOM, i - 1 end
@@ -460,8 +559,14 @@ local function save_record(i, rec)
       if counts[j] == c then at = expires(c, s) end
     end
     if not at then
-      local per = floor(c[1] / 64)
-      if c[1] % 8 == WINDOW then at = (c[2] + 3) * per else at = c[4] + 8 * per end
+      local per, algorithm = floor(c[1] / 64), c[1] % 8
+      if algorithm == LOG then
+        at = (c[#c - 1] + log_span(per) + 1) * log_width(per)
+      elseif algorithm <= FIXED then
+        at = (c[2] + 3) * per
+      else
+        at = c[4] + 8 * per
+      end
     end
     if at > now then
       stop, counters[#counters + 1] = max(stop, at), c

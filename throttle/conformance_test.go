@@ -123,7 +123,7 @@ func TestABudgetIsSharedAndOtherAccountsHaveTheirOwn(t *testing.T) {
 }
 
 func TestBackgroundHasSixtyPercentOfEverybodysUse(t *testing.T) {
-	for _, algorithm := range []throttle.Algorithm{throttle.SlidingWindow, throttle.TokenBucket} {
+	for _, algorithm := range everyAlgorithm {
 		t.Run(algorithm.String(), func(t *testing.T) {
 			eachStore(t, func(t *testing.T, fl fleet) {
 				th := newThrottle(t, throttle.Config{

@@ -152,7 +152,7 @@ func (b *bench) records() [2]*record { return [2]*record{b.budget, b.account} }
 func (b *bench) take(r *run, n float64) {
 	for i, c := range b.counts {
 		if cost := r.cost[i]; cost > 0 {
-			c.take(&b.c.limits[i], float64(n*cost))
+			c.take(&b.c.limits[i], b.now, float64(n*cost))
 		}
 	}
 	for _, rec := range b.records() {

@@ -99,7 +99,7 @@ func (g *claimMaker) someLimits(t *testing.T, n int) []Limit {
 	for i := range limits {
 		l := Limit{
 			Unit: Unit(i), Amount: 1 + g.rand.Int64N(40), Per: time.Duration(1+g.rand.IntN(60)) * time.Millisecond,
-			Algorithm: []Algorithm{SlidingWindow, TokenBucket}[g.rand.IntN(2)],
+			Algorithm: Algorithm(g.rand.IntN(len(algorithmNames))),
 		}
 		switch {
 		case g.rand.IntN(3) == 0:
@@ -109,10 +109,10 @@ func (g *claimMaker) someLimits(t *testing.T, n int) []Limit {
 		case g.rand.IntN(8) == 0:
 			l.Per = MaxPer
 		}
-		if l.Algorithm == TokenBucket && g.rand.IntN(2) == 0 {
+		if (l.Algorithm == TokenBucket || l.Algorithm == GCRA) && g.rand.IntN(2) == 0 {
 			l.Burst = 1 + g.rand.Int64N(60)
 		}
-		if l.Algorithm == SlidingWindow && g.rand.IntN(2) == 0 {
+		if l.Algorithm <= FixedWindow && g.rand.IntN(2) == 0 {
 			l.Offset = -1
 		}
 		if err := l.validate(); err != nil {

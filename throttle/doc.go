@@ -36,7 +36,8 @@
 //   - Never above the budget: by its own algorithm no limit is exceeded by what
 //     was charged, for the whole fleet, whatever the clocks of its processes
 //     say. TestFiftyGoroutinesForTenPlacesTwentyTimes, FuzzStoresAgree,
-//     FuzzWindow, FuzzBucket.
+//     FuzzWindow, FuzzBucket, FuzzLog, TestRoomForAQueueIsWhereItGets,
+//     TestEachAlgorithmLetsAQueueThroughAtItsOwnPace.
 //   - Never refused while there is room, and a call that is denied without
 //     waiting changes nothing. TestACallDeniedWithoutWaitingChangesNothing,
 //     TestRefusedWeightsLeaveNoRoundingBehind,
@@ -95,7 +96,6 @@
 // # Not built yet
 //
 // [New] refuses, with an error that matches [ErrNotBuilt], what the
-// configuration already has a place for: the algorithms FixedWindow,
-// SlidingLog and GCRA, InFlight limits, leases, learned limits, dry runs and
-// tenants. [Throttle.SetBudgets] returns such an error.
+// configuration already has a place for: InFlight limits, leases, learned
+// limits, dry runs and tenants. [Throttle.SetBudgets] returns such an error.
 package throttle

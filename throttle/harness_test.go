@@ -128,6 +128,10 @@ func deniedBy(t testing.TB, p throttle.Permit, err, reason error) *throttle.Deni
 	return e
 }
 
+var everyAlgorithm = []throttle.Algorithm{
+	throttle.SlidingWindow, throttle.FixedWindow, throttle.SlidingLog, throttle.TokenBucket, throttle.GCRA,
+}
+
 // arrivals notes when calls go, from any goroutine.
 type arrivals struct {
 	mu    sync.Mutex

@@ -104,8 +104,6 @@ func (l Limit) validate() error {
 		return fmt.Errorf("Algorithm is %v, which doesn't exist", l.Algorithm)
 	case l.Unit == UnitInFlight:
 		return notBuilt("Unit", l.Unit)
-	case l.Algorithm != SlidingWindow && l.Algorithm != TokenBucket:
-		return notBuilt("Algorithm", l.Algorithm)
 	case l.Amount < 1 || l.Amount > MaxAmount:
 		return fmt.Errorf("Amount is %d, want 1 to %d", l.Amount, int64(MaxAmount))
 	case l.Per < MinPer || l.Per > MaxPer:

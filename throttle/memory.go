@@ -198,6 +198,7 @@ func (r *record) clone() *record {
 	c.counts = slices.Clone(r.counts)
 	for i := range c.counts {
 		c.counts[i].shares = slices.Clone(c.counts[i].shares)
+		c.counts[i].slots = slices.Clone(c.counts[i].slots)
 	}
 	c.denied = maps.Clone(r.denied)
 	return &c

@@ -42,8 +42,15 @@ func (r *record) counterOf(s *spec) *counter {
 // advance brings a counter to now, with a level for every share that the
 // limit's lanes have.
 func (c *counter) advance(s *spec, now float64) {
-	if s.algorithm == SlidingWindow {
+	switch s.algorithm {
+	case SlidingWindow:
 		windowAdvance(c, s, now)
+		return
+	case FixedWindow:
+		fixedAdvance(c, s, now)
+		return
+	case SlidingLog:
+		logAdvance(c, s, now)
 		return
 	}
 	bucketAdvance(&c.bucket, now, s.amount, s.burst, s.per)
@@ -68,8 +75,11 @@ func (c *counter) shareOf(share float64) *shareLevel {
 // calls need: their need counts as use.
 func (c *counter) fit(s *spec, lane int, now, ahead, cost float64) float64 {
 	l := &s.ceilings[lane]
-	if s.algorithm == SlidingWindow {
+	switch s.algorithm {
+	case SlidingWindow:
 		return windowFit(c, s, now, l.amount, ahead, cost)
+	case FixedWindow, SlidingLog: // both count what is in current
+		return fixedFit(c, l.amount, ahead, cost)
 	}
 	n := math.Floor((bucketHas(&c.bucket, now, s.per) - ahead) / cost)
 	if l.share < whole {
@@ -82,20 +92,31 @@ func (c *counter) fit(s *spec, lane int, now, ahead, cost float64) float64 {
 // roomAt is when need units have gone through in a lane.
 func (c *counter) roomAt(s *spec, lane int, now, need float64) float64 {
 	l := &s.ceilings[lane]
-	if s.algorithm == SlidingWindow {
-		return min(windowRoomAt(c, s, now, l.amount, need), now+maxWait)
+	at := 0.0
+	switch s.algorithm {
+	case SlidingWindow:
+		at = windowRoomAt(c, s, now, l.amount, need)
+	case FixedWindow:
+		at = fixedRoomAt(c, s, now, l.amount, need)
+	case SlidingLog:
+		at = logRoomAt(c, s, now, l.amount, need)
+	default:
+		at = bucketRoomAt(&c.bucket, now, s.per, need)
+		if l.share < whole {
+			at = max(at, bucketRoomAt(&c.shareOf(l.share).bucketLevel, now, s.per, need))
+		}
 	}
-	at := bucketRoomAt(&c.bucket, now, s.per, need)
-	if l.share < whole {
-		at = max(at, bucketRoomAt(&c.shareOf(l.share).bucketLevel, now, s.per, need))
-	}
-	return at
+	return min(at, now+maxWait)
 }
 
 // take charges units, for everybody's ceiling.
-func (c *counter) take(s *spec, units float64) {
-	if s.algorithm == SlidingWindow {
+func (c *counter) take(s *spec, now, units float64) {
+	switch s.algorithm {
+	case SlidingWindow, FixedWindow:
 		c.current += units
+		return
+	case SlidingLog:
+		logTake(c, s, now, units)
 		return
 	}
 	bucketTake(&c.bucket, units, levelFloor)
@@ -107,9 +128,16 @@ func (c *counter) take(s *spec, units float64) {
 }
 
 // settle corrects a charge made at the instant at.
-func (c *counter) settle(s *spec, at, delta float64) {
-	if s.algorithm == SlidingWindow {
+func (c *counter) settle(s *spec, now, at, delta float64) {
+	switch s.algorithm {
+	case SlidingWindow:
 		windowSettle(c, s, at, delta)
+		return
+	case FixedWindow:
+		fixedSettle(c, s, at, delta)
+		return
+	case SlidingLog:
+		logSettle(c, s, now, at, delta)
 		return
 	}
 	bucketSettle(&c.bucket, at, delta, s.burst, levelFloor)

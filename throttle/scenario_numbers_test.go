@@ -14,7 +14,7 @@ import (
 
 func TestABigCallFitsAnIdleLimitAtOnce(t *testing.T) { // B131
 	eachStore(t, func(t *testing.T, fl fleet) {
-		for _, algorithm := range []throttle.Algorithm{throttle.SlidingWindow, throttle.TokenBucket} {
+		for _, algorithm := range everyAlgorithm {
 			th := newThrottle(t, throttle.Config{Store: fl.open(t), Budgets: []throttle.Budget{{
 				Name: algorithm.String(), Models: []string{model},
 				Limits: []throttle.Limit{throttle.Tokens(40_000, time.Minute).Using(algorithm)},
@@ -35,7 +35,7 @@ func TestABigCallFitsAnIdleLimitAtOnce(t *testing.T) { // B131
 
 func TestLargeRatesAreEnforcedToOnePercent(t *testing.T) { // B132
 	for _, rpm := range []int64{6_000, 60_000, 1_000_000} {
-		for _, algorithm := range []throttle.Algorithm{throttle.SlidingWindow, throttle.TokenBucket} {
+		for _, algorithm := range everyAlgorithm {
 			inBubble(t, func(t *testing.T) {
 				th := newThrottle(t, throttle.Config{
 					Budgets: budget(throttle.Requests(rpm, time.Minute).Using(algorithm)), Lanes: patient(),

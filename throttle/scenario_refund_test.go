@@ -14,7 +14,7 @@ import (
 // Refunds and cancelled calls: what limiters have done wrong in public.
 
 func TestExpiredWaitersLeaveNoDebt(t *testing.T) { // B01
-	for _, algorithm := range []throttle.Algorithm{throttle.SlidingWindow, throttle.TokenBucket} {
+	for _, algorithm := range everyAlgorithm {
 		t.Run(algorithm.String(), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				th := newThrottle(t, throttle.Config{
@@ -197,7 +197,7 @@ func TestCallsThatWereNeverChargedGiveNothingBack(t *testing.T) { // B08
 
 func TestRefusedWeightsLeaveNoRoundingBehind(t *testing.T) { // B11
 	for _, amount := range []int64{30, 60, 100, 7, 13} {
-		for _, algorithm := range []throttle.Algorithm{throttle.SlidingWindow, throttle.TokenBucket} {
+		for _, algorithm := range everyAlgorithm {
 			inBubble(t, func(t *testing.T) {
 				th := newThrottle(t, throttle.Config{
 					Budgets: budget(throttle.Requests(amount, time.Minute).Using(algorithm)), Lanes: patient(),

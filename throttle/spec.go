@@ -79,22 +79,27 @@ func newCeiling(l Limit, share float64) ceiling {
 
 // most is the largest cost that can ever go through in a lane.
 func (s *spec) most(lane int) float64 {
-	if s.algorithm == TokenBucket {
+	if s.isBucket() {
 		return s.ceilings[lane].burst
 	}
 	return s.ceilings[lane].amount
 }
 
-// A counter is the state of one limit. Its fields mean what the algorithm
-// says; levels are those of the shares below whole.
+// isBucket reports whether the limit is counted as a bucket. GCRA is: it lets a
+// call of cost c go at the very instants at which a bucket of Burst units
+// holds c, and differs in how it is told, not in what it does.
+func (s *spec) isBucket() bool { return s.algorithm == TokenBucket || s.algorithm == GCRA }
+
+// A counter is the state of one limit. Which fields it uses is up to the
+// algorithm.
 type counter struct {
 	label float64
-	// SlidingWindow: the current window's number, what it has, and what the
-	// one before had.
-	// TokenBucket: in bucket.
+	// SlidingWindow and FixedWindow: the current window's number, what it has,
+	// and what the one before had. SlidingLog: current is the sum of slots.
 	index, current, previous float64
+	slots                    []logSlot // SlidingLog, oldest first
 	bucket                   bucketLevel
-	shares                   []shareLevel
+	shares                   []shareLevel // of the bucket, for shares below whole
 }
 
 type shareLevel struct {

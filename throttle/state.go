@@ -100,7 +100,7 @@ func (b *bench) tellKey(i int) {
 func (b *bench) settle(s settlement) {
 	for i, c := range b.counts {
 		if d := s.delta[i]; d != 0 {
-			c.settle(&b.c.limits[i], s.at, d)
+			c.settle(&b.c.limits[i], b.now, s.at, d)
 		}
 	}
 	for _, r := range b.records() {

@@ -35,13 +35,17 @@ const (
 	// share that is still within Per. It never grants above Amount by that
 	// estimate.
 	SlidingWindow Algorithm = iota
-	// FixedWindow counts from window start to window start.
+	// FixedWindow counts from window start to window start. Its bound holds for
+	// each such window; two neighbouring ones may be used around their border.
 	FixedWindow
-	// SlidingLog counts every unit for exactly Per.
+	// SlidingLog counts every unit for Per, to the thousandth part of it and
+	// never less. It remembers at most a thousand slots.
 	SlidingLog
-	// TokenBucket holds at most Burst units and gains Amount each Per, evenly.
+	// TokenBucket holds at most Burst units and gains Amount each Per, evenly:
+	// in any time t no more than Burst + Amount*t/Per go.
 	TokenBucket
-	// GCRA spaces units evenly, with Burst as tolerance.
+	// GCRA spaces units Per/Amount apart, with Burst of them as tolerance: the
+	// same bound as TokenBucket. A Burst of 1 paces calls smoothly.
 	GCRA
 )
 

@@ -93,10 +93,14 @@ func windowElapsedFor(previous, spare, per float64) float64 {
 func windowSettle(c *counter, s *spec, at, delta float64) {
 	switch index := math.Floor((at - s.offset) / s.per); {
 	case index >= c.index:
-		c.current = max(0, c.current+delta)
+		c.current = min(usedCap, max(0, c.current+delta))
 	case index == c.index-1:
-		c.previous = max(0, c.previous+delta)
+		c.previous = min(usedCap, max(0, c.previous+delta))
 	case delta > 0:
-		c.current += delta
+		c.current = min(usedCap, c.current+delta)
 	}
 }
+
+// usedCap is where use saturates, whatever a vendor says that a call cost, so
+// that sums stay exact integers.
+const usedCap = 4e15

@@ -39,10 +39,12 @@ var anthropicRules = []rule{
 	{status: 400, says: []string{"you have reached your", "usage limits"}, class: throttle.CreditExhausted},
 }
 
-// anthropicUsage: the three kinds of input are counted apart.
-var anthropicUsage = []usageField{
-	{"usage.input_tokens", partOfInput},
-	{"usage.cache_creation_input_tokens", partOfInput},
-	{"usage.cache_read_input_tokens", cachedPart},
-	{"usage.output_tokens", allOutput},
-}
+// anthropicUsage: the three kinds of input are counted apart. In a stream, the
+// event message_start has those counts within its message; message_delta has
+// running totals.
+var anthropicUsage = under([]string{"usage", "message.usage"},
+	usageField{role: partOfInput, at: []string{"input_tokens"}},
+	usageField{role: partOfInput, at: []string{"cache_creation_input_tokens"}},
+	usageField{role: cachedPart, at: []string{"cache_read_input_tokens"}},
+	usageField{role: allOutput, at: []string{"output_tokens"}},
+)

@@ -65,13 +65,13 @@ var geminiRules = []rule{
 	deniedModel,
 }
 
-var geminiUsage = append([]usageField{
-	{"usageMetadata.promptTokenCount", allInput},
-	{"usageMetadata.cachedContentTokenCount", cachedInput},
-	{"usageMetadata.candidatesTokenCount", partOfOutput},
-	{"usageMetadata.thoughtsTokenCount", partOfOutput},
-	{"usageMetadata.totalTokenCount", allTokens},
-}, openAIUsage...)
+var geminiUsage = append(under([]string{"usageMetadata"},
+	usageField{role: allInput, at: []string{"promptTokenCount"}},
+	usageField{role: cachedInput, at: []string{"cachedContentTokenCount"}},
+	usageField{role: partOfOutput, at: []string{"candidatesTokenCount"}},
+	usageField{role: partOfOutput, at: []string{"thoughtsTokenCount"}},
+	usageField{role: allTokens, at: []string{"totalTokenCount"}},
+), openAIUsage...)
 
 // geminiWait reads the google.rpc.RetryInfo of an error within a stream.
 func geminiWait(a *answer) (time.Duration, bool) {

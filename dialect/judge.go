@@ -16,7 +16,7 @@ import (
 const maxJudged = 64 << 10
 
 // Judge returns what an answer means. Of an answer of 400 and above, and of a
-// 2xx whose Content-Type is JSON or a stream of events, it reads at most 64 KiB
+// 2xx whose Content-Type is JSON or a stream of it, it reads at most 64 KiB
 // of the body, until its end or for one second, and puts them back: the body
 // then yields the same bytes and errors as before, and the header isn't
 // touched. A body in gzip is understood. So it sees the errors that vendors
@@ -95,10 +95,10 @@ func look(resp *http.Response) []byte {
 	}
 	kept, front := peek(resp.Body, maxJudged, nil)
 	resp.Body = kept
-	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
-	case "", "identity":
+	switch encoding := strings.ToLower(resp.Header.Get("Content-Encoding")); {
+	case isPlain(encoding):
 		return front
-	case "gzip", "x-gzip":
+	case isGzip(encoding):
 		return gunzip(front)
 	}
 	return nil

@@ -84,7 +84,7 @@ func TestNilMeterDoesNothing(t *testing.T) {
 		"nil":         nil,
 		"no usage":    dialect.NewMeter(dialect.Twilio, answer(200, "{}")),
 		"an error":    dialect.NewMeter(dialect.OpenAI, answer(429, "{}")),
-		"compressed":  dialect.NewMeter(dialect.OpenAI, answer(200, "{}", "Content-Encoding", "gzip")),
+		"compressed":  dialect.NewMeter(dialect.OpenAI, answer(200, "{}", "Content-Encoding", "br")),
 		"not planned": dialect.NewMeter(dialect.Bedrock, answer(200, "{}")),
 	} {
 		n, err := m.Write([]byte(`{"usage":{"prompt_tokens":5}}`))

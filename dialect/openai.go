@@ -57,13 +57,12 @@ var openAIRules = []rule{
 }
 
 // openAIUsage is that of the chat, completions, embeddings and responses APIs.
-// Their input includes what was cached.
-var openAIUsage = []usageField{
-	{"usage.prompt_tokens", allInput},
-	{"usage.completion_tokens", allOutput},
-	{"usage.prompt_tokens_details.cached_tokens", cachedInput},
-	{"usage.input_tokens", allInput},
-	{"usage.output_tokens", allOutput},
-	{"usage.input_tokens_details.cached_tokens", cachedInput},
-	{"usage.total_tokens", allTokens},
-}
+// Their input includes what was cached. A stream of chunks has it in its last
+// one, if asked for, and null in the others; a stream of the responses API in
+// the response that its last event has; Groq's also in a part of its own.
+var openAIUsage = under([]string{"usage", "response.usage", "x_groq.usage"},
+	usageField{role: allInput, at: []string{"prompt_tokens", "input_tokens"}},
+	usageField{role: allOutput, at: []string{"completion_tokens", "output_tokens"}},
+	usageField{role: cachedInput, at: []string{"prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens"}},
+	usageField{role: allTokens, at: []string{"total_tokens"}},
+)

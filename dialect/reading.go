@@ -4,6 +4,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func newReading(v *vendor, resp *http.Response) *reading {
 	r := &reading{
 		vendor: v,
 		resp:   &http.Response{StatusCode: resp.StatusCode, Header: resp.Header, Request: resp.Request},
-		usage:  newUsageReport(v.usage),
+		usage:  newUsageReport(v.usage, resp.Header),
 		facts:  facts{vendor: v},
 	}
 	if resp.Request != nil && !maySend(resp.Request.Method) {
@@ -46,10 +47,24 @@ func newReading(v *vendor, resp *http.Response) *reading {
 // text ends and the next begins.
 func (r *reading) framed(contentType string) io.Writer {
 	switch media := mediaType(contentType); {
-	case media == "text/event-stream":
+	case media == eventStream:
 		return &eventReader{to: r}
+	case media == amazonStream:
+		return newFrameReader(r)
+	case slices.Contains(lineTypes, media):
+		return lineReader{r}
 	}
 	return wholeBody{r}
+}
+
+// Types of streams.
+const (
+	eventStream  = "text/event-stream"
+	amazonStream = "application/vnd.amazon.eventstream"
+)
+
+var lineTypes = []string{
+	"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines", "application/x-jsonlines", "application/stream+json",
 }
 
 // A wholeBody is a body that is JSON, one text or several.
@@ -68,6 +83,20 @@ func (r *reading) visit(at *path, kind valueKind, text *textBuffer) {
 	if len(r.vendor.signs) > 0 && !r.judged {
 		r.facts.visit(at, kind, text)
 	}
+}
+
+// fail notes that the next text is an error of the given type, as AWS names it
+// in a stream: "throttlingException".
+func (r *reading) fail(name []byte) {
+	if len(r.vendor.codeHeaders) == 0 || len(name) == 0 || r.judged {
+		return
+	}
+	r.facts.addCode(r.vendor.codeHeaders[0], name)
+	first := &r.facts.text[r.facts.codes[len(r.facts.codes)-1].from]
+	if isLower(*first) {
+		*first &^= 0x20 // elsewhere its name is that of the type
+	}
+	r.facts.failed = true
 }
 
 // endText ends a text, whole or not.
@@ -89,7 +118,8 @@ func (r *reading) judge() {
 
 // isStream reports whether a body of this type is a stream of texts.
 func isStream(contentType string) bool {
-	return mediaType(contentType) == "text/event-stream"
+	media := mediaType(contentType)
+	return media == eventStream || media == amazonStream || slices.Contains(lineTypes, media)
 }
 
 // mediaType returns a Content-Type without its parameters, also of one that is

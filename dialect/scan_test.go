@@ -110,7 +110,7 @@ func TestScanIsNotFooledByOtherModels(t *testing.T) {
 
 func TestScanAllocatesNothingPerByte(t *testing.T) {
 	event := []byte(`{"choices":[{"delta":{"content":"` + strings.Repeat("text, \\n", 100) + `"},"n":[1,2,3.5,null]}],"usage":null}`)
-	report := newUsageReport(openAIUsage)
+	report := newUsageReport(openAIUsage, nil)
 	s := newScanner(maxKept, report.visit)
 	allocs := testing.AllocsPerRun(100, func() { s.Write(event) })
 	if allocs > 0 {

@@ -1,11 +1,18 @@
 package dialect
 
-import "github.com/headgate-go/headgate/throttle"
+import (
+	"net/http"
+	"strconv"
 
-// A usageField is where an answer reports what was used, and how that counts.
+	"github.com/headgate-go/headgate/throttle"
+)
+
+// A usageField is one figure that answers report, wherever they do, and how it
+// counts.
 type usageField struct {
-	at   string // a path in the answer, or in each answer of an array
-	role usageRole
+	role   usageRole
+	header string   // "": none has it
+	at     []string // paths in the answer, or in each answer of an array
 }
 
 type usageRole uint8
@@ -15,6 +22,7 @@ const (
 	cachedInput                   // those of allInput that were read from a cache
 	allOutput                     // all output tokens
 	allTokens                     // input and output together
+	points                        // what the vendor charges in a currency of its own
 	partOfInput                   // to be added up
 	cachedPart                    // likewise; read from a cache
 	partOfOutput                  // to be added up
@@ -25,29 +33,63 @@ const (
 // maxUsageFields bounds a vendor's table.
 const maxUsageFields = 16
 
+// under returns the fields with their paths below each of the given ones. An
+// event of a stream has the same figures as the whole answer, but deeper.
+func under(above []string, fields ...usageField) []usageField {
+	var all []usageField
+	for _, field := range fields {
+		var at []string
+		for _, a := range above {
+			for _, name := range field.at {
+				at = append(at, a+"."+name)
+			}
+		}
+		all = append(all, usageField{field.role, field.header, at})
+	}
+	return all
+}
+
 // A usageReport is what a vendor reported, by the index of its table. Where a
-// field comes more than once, the last counts: streams report running totals.
+// figure comes more than once, the last counts: streams report running totals.
 type usageReport struct {
 	fields []usageField
 	values [maxUsageFields]int64 // -1: not reported
 }
 
-func newUsageReport(fields []usageField) usageReport {
+func newUsageReport(fields []usageField, h http.Header) usageReport {
 	u := usageReport{fields: fields}
 	for i := range u.values {
 		u.values[i] = -1
+	}
+	for i := range fields {
+		if name := fields[i].header; name != "" {
+			if n, err := strconv.ParseUint(h.Get(name), 10, 64); err == nil && n <= throttle.MaxAmount {
+				u.values[i] = int64(n)
+			}
+		}
 	}
 	return u
 }
 
 func (u *usageReport) visit(at *path, kind valueKind, text *textBuffer) {
+	if kind != jsonNumber {
+		return
+	}
 	for i := range u.fields {
-		if at.isInAny(u.fields[i].at) {
-			if n, ok := readUsage(kind, text); ok {
-				u.values[i] = n
+		for _, place := range u.fields[i].at {
+			if at.isInAny(place) {
+				u.set(i, text)
+				return
 			}
-			return
 		}
+	}
+}
+
+// set takes a later figure for an earlier one, except for a zero after more
+// than that: some events have all the fields, and figures in few.
+func (u *usageReport) set(i int, text *textBuffer) {
+	if n, ok := readUsage(jsonNumber, text); ok && (n > 0 || u.values[i] < 0) {
+		u.values[i] = n
 	}
 }
 
@@ -66,9 +108,9 @@ func (u *usageReport) cost() (actual throttle.Cost, known bool) {
 		InputTokens:  input,
 		CachedTokens: max(by[cachedInput], by[cachedPart]),
 		OutputTokens: output,
-		Points:       -1,
+		Points:       by[points],
 		MicroUSD:     -1,
-	}, input >= 0 || output >= 0
+	}, input >= 0 || output >= 0 || by[points] >= 0
 }
 
 // byRole sums up the parts. Of two fields that both name the whole, as two

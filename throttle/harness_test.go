@@ -14,32 +14,45 @@ import (
 	"github.com/headgate-go/headgate/internal/redistest"
 	"github.com/headgate-go/headgate/lanes"
 	"github.com/headgate-go/headgate/throttle"
+	"github.com/redis/go-redis/v9"
 )
 
 // A fleet opens stores that share their state, one for each process.
 type fleet struct {
-	open  func(t testing.TB) throttle.Store
-	redis *redistest.Server // nil: in memory
+	open              func(t testing.TB) throttle.Store
+	keysWithoutExpiry func(t testing.TB) []string // nil: in memory
 }
 
-// eachStore runs a conformance test on a memory store and on a real Redis.
+// eachStore runs a conformance test on a memory store, a real Redis and a
+// cluster of three masters.
 func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
 	t.Run("memory", func(t *testing.T) {
 		store := throttle.NewMemoryStore()
 		f(t, fleet{open: func(testing.TB) throttle.Store { return store }})
 	})
 	t.Run("redis", func(t *testing.T) { f(t, redisFleet(t)) })
+	t.Run("cluster", func(t *testing.T) { f(t, clusterFleet(t)) })
 }
 
-// redisFleet opens Redis stores of one prefix. Their timeout is generous:
-// these tests are about decisions, and the machine may be slow.
+func clusterFleet(t testing.TB) fleet {
+	t.Helper()
+	cluster := redistest.SharedCluster(t)
+	return fleetOf(func(t testing.TB) redis.UniversalClient { return cluster.Client(t) }, cluster.KeysWithoutExpiry)
+}
+
 func redisFleet(t testing.TB) fleet {
 	t.Helper()
 	server := redistest.Shared(t)
+	return fleetOf(func(t testing.TB) redis.UniversalClient { return server.Client(t) }, server.KeysWithoutExpiry)
+}
+
+// fleetOf opens Redis stores of one prefix. Their timeout is generous: these
+// tests are about decisions, and the machine may be slow.
+func fleetOf(client func(testing.TB) redis.UniversalClient, keys func(testing.TB) []string) fleet {
 	prefix := "test-" + uuid.NewString()[:8]
-	return fleet{redis: server, open: func(t testing.TB) throttle.Store {
+	return fleet{keysWithoutExpiry: keys, open: func(t testing.TB) throttle.Store {
 		t.Helper()
-		store, err := throttle.NewRedisStore(server.Client(t), throttle.RedisOptions{Prefix: prefix, Timeout: 10 * time.Second})
+		store, err := throttle.NewRedisStore(client(t), throttle.RedisOptions{Prefix: prefix, Timeout: 10 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

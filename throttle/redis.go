@@ -37,7 +37,8 @@ type RedisOptions struct {
 	StartWithout bool
 }
 
-// A RedisStore is a Store in Redis 6.2 or newer, or Valkey, that every process
+// A RedisStore is a Store in Redis 6.2 or newer, or Valkey, single or clustered,
+// that every process
 // with the same Prefix shares. It works with a single server, Sentinel and
 // Cluster clients. It is safe for concurrent use.
 //

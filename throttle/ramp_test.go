@@ -54,6 +54,10 @@ func FuzzRamp(f *testing.F) {
 	f.Add(uint32(1), uint64(1), uint32(0))
 	f.Add(uint32(300e6), uint64(1e9), uint32(299_999_999))
 	f.Add(uint32(3), uint64(1e15), uint32(2))
+	rnd := rand.New(rand.NewPCG(1, 0))
+	for range 1000 {
+		f.Add(rnd.Uint32N(1<<(1+rnd.IntN(31))), rnd.Uint64N(1<<(1+rnd.IntN(50))), rnd.Uint32())
+	}
 	f.Fuzz(func(t *testing.T, ramp32 uint32, perMinute uint64, elapsed32 uint32) {
 		ramp := float64(max(1, ramp32))
 		rate := float64(1+perMinute%MaxAmount) / minuteMicros

@@ -132,7 +132,8 @@ func TestWindowSettlesWhereItWasCharged(t *testing.T) {
 		{"excess in the current window", 605e6, 500, 9500, 8000},
 		{"excess in the previous window", 595e6, 500, 9000, 8500},
 		{"excess that is too late counts now", 535e6, 500, 9500, 8000},
-		{"a charge from the future, after the clock went back", 700e6, 500, 9500, 8000},
+		{"excess of a charge from the future, after the clock went back", 700e6, 500, 9500, 8000},
+		{"refund of one", 700e6, -500, 8500, 8000},
 	}
 	for _, tt := range tests {
 		c := &counter{index: 10, current: 9000, previous: 8000}
@@ -199,6 +200,11 @@ func FuzzWindowRoomInThisWindow(f *testing.F) {
 	f.Add(int64(1000), int64(MaxAmount), int64(MaxAmount), int64(5), int64(MaxAmount-5), int64(999))
 	f.Add(MaxPer.Microseconds(), int64(MaxAmount), int64(MaxAmount), int64(0), int64(1), int64(1))
 	f.Add(int64(1000), int64(1), int64(1), int64(0), int64(1), int64(0))
+	rnd := rand.New(rand.NewPCG(1, 0))
+	n := func() int64 { return rnd.Int64N(1 << (1 + rnd.IntN(51))) }
+	for range 1000 {
+		f.Add(n(), n(), n(), n(), n(), n())
+	}
 	f.Fuzz(func(t *testing.T, per, amount, previous, current, cost, elapsed int64) {
 		per, amount = within(per, 1000, MaxPer.Microseconds()), within(amount, 1, MaxAmount)
 		current = within(current, 0, amount-1)

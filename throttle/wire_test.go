@@ -239,6 +239,11 @@ func TestAnAnswerThatIsNotTheClaimsIsRefused(t *testing.T) {
 	refused("negative calls", change(n, -1))
 	refused("2^53 calls", change(n, 1<<53))
 	refused("fewer calls than the run has", change(n, 1))
+	// Likewise where the sizes agree, so that nothing else gives them away.
+	refused("an outcome of no calls", packed(slices.Insert(slices.Clone(good), n-1, 0, 0, 0, 0, 0)))
+	refused("one outcome of more calls than the run has", packed(append(slices.Clone(good[:n-1]), 0, 6, 0, 0, 0, 3, 1, 0, 0, 7)))
+	header := packed(make([]float64, len(good)+1))[:5]
+	refused("a size above what follows", append(header, raw[5:]...))
 	refused("a limit that the claim hasn't", change(limit, 4))
 	refused("a negative limit", change(limit, -1))
 	refused("a string", bytes.Replace(raw, []byte{0x03}, []byte{0xa0}, 1))

@@ -136,24 +136,6 @@ func TestB53RefusedFileBodyLeaksNoDescriptor(t *testing.T) {
 	}
 }
 
-// A dialect that can't read requests yet sends none.
-func TestUnbuiltDialectFailsLoudly(t *testing.T) {
-	th, body := newThrottle(t), &counted{Reader: strings.NewReader("{}")}
-	base := stub(func(*http.Request) (*http.Response, error) {
-		t.Error("sent")
-		return nil, errors.New("sent")
-	})
-	tr := headgate.NewTransport(th, dialect.Bedrock, headgate.WithBase(base))
-	_, err := tr.RoundTrip(postBody(t, "http://vendor.test", body))
-	if !errors.Is(err, throttle.ErrNotBuilt) || !strings.HasPrefix(err.Error(), "headgate: ") {
-		t.Errorf("error %v, want one of ours that matches ErrNotBuilt", err)
-	}
-	if n := body.closes.Load(); n != 1 {
-		t.Errorf("closed %d times, want once", n)
-	}
-	wantUsed(t, th, 0, 0)
-}
-
 type unreadable struct{ counted }
 
 func (*unreadable) Read([]byte) (int, error) { return 0, errors.New("disk gone") }

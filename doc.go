@@ -81,6 +81,6 @@
 // # Not built yet
 //
 // WithRetries with more than 0, WithFallbacks with any model, and StatusHandler
-// are part of the contract but not of this version, and so are some of the
-// dialects. They fail loudly, with throttle.ErrNotBuilt.
+// are part of the contract but not of this version. They fail loudly, with
+// throttle.ErrNotBuilt.
 package headgate

@@ -11,7 +11,7 @@ import "github.com/headgate-go/headgate/throttle"
 var anthropic = &vendor{
 	name:      "anthropic",
 	key:       headerKey("X-Api-Key", "Authorization"),
-	bodyModel: true,
+	modelAt:   "model",
 	caps:      []string{"max_tokens", "max_tokens_to_sample"},
 	tokens:    true,
 	inputOnly: []string{"/count_tokens", "/batches"},

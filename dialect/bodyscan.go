@@ -3,15 +3,18 @@ package dialect
 import (
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 )
 
 // A bodyScan is what the scan of a request's body finds.
 type bodyScan struct {
-	vendor *vendor
+	vendor   *vendor
+	wantsKey bool // the credential is looked for here
 
 	model   string
+	key     [maxBodyKey]string
 	outCap  int64 // the largest cap of the output, 0 without one
 	choices int64 // how many answers are asked for, 0 where that isn't said
 	scanned int64 // bytes
@@ -19,9 +22,41 @@ type bodyScan struct {
 	prose   proseMeter
 }
 
-// read scans the request's body and returns what to send in its place, nil if
+// maxBodyKey bounds a vendor's bodyKey.
+const maxBodyKey = 2
+
+// maxForm is how much of a form is read, in bytes.
+const maxForm = 64 << 10
+
+// isNeeded reports whether the body can tell what isn't known yet.
+func (b *bodyScan) isNeeded() bool {
+	v := b.vendor
+	return v.modelAt != "" || v.tokens || len(v.caps) > 0 || b.wantsKey
+}
+
+// credential returns the key found, its parts with a colon between them.
+func (b *bodyScan) credential() string {
+	if b.key[0] == "" {
+		return ""
+	}
+	return strings.Join(b.key[:len(b.vendor.bodyKey)], ":")
+}
+
+// read reads the request's body and returns what to send in its place, nil if
 // it is untouched. Trouble with reading is left for the sender to find.
 func (b *bodyScan) read(r *http.Request) io.ReadCloser {
+	switch kindOf(r) {
+	case jsonBody:
+		return b.readJSON(r)
+	case formBody:
+		if b.wantsKey || b.vendor.modelAt != "" && !b.vendor.tokens {
+			return b.readForm(r)
+		}
+	}
+	return nil
+}
+
+func (b *bodyScan) readJSON(r *http.Request) io.ReadCloser {
 	scan := newScanner(maxModel, b.visit)
 	scan.measure = &b.prose
 	kept := b.scan(r, scan)
@@ -31,17 +66,45 @@ func (b *bodyScan) read(r *http.Request) io.ReadCloser {
 }
 
 func (b *bodyScan) scan(r *http.Request, scan *scanner) io.ReadCloser {
-	if r.GetBody != nil {
-		if body, err := r.GetBody(); err == nil {
-			b.scanned = scanAll(scan, body)
-			_ = body.Close()
-			return nil
-		}
+	if body := copyOf(r); body != nil {
+		b.scanned = scanAll(scan, body)
+		_ = body.Close()
+		return nil
 	}
 	kept, front := peek(r.Body, maxPeek, r.Context().Done())
 	_, _ = scan.Write(front)
 	b.scanned = int64(len(front))
 	return kept
+}
+
+func (b *bodyScan) readForm(r *http.Request) (kept io.ReadCloser) {
+	var front []byte
+	if body := copyOf(r); body != nil {
+		front, _ = io.ReadAll(io.LimitReader(body, maxForm))
+		_ = body.Close()
+	} else {
+		kept, front = peek(r.Body, maxForm, r.Context().Done())
+	}
+	form, _ := url.ParseQuery(string(front)) // as far as it is one
+	if b.vendor.modelAt != "" {
+		b.model = form.Get(b.vendor.modelAt)
+	}
+	for i, field := range b.vendor.bodyKey {
+		b.key[i] = form.Get(field)
+	}
+	return kept
+}
+
+// copyOf returns a copy of the request's body, nil where none can be had.
+func copyOf(r *http.Request) io.ReadCloser {
+	if r.GetBody == nil {
+		return nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	return body
 }
 
 // pieces are what copies of bodies are read into. io.Copy isn't used because a
@@ -65,21 +128,27 @@ func scanAll(scan *scanner, body io.Reader) (size int64) {
 }
 
 func (b *bodyScan) visit(at *path, kind valueKind, text *textBuffer) {
-	if at.is("model") {
+	v := b.vendor
+	if v.modelAt != "" && at.is(v.modelAt) {
 		b.model = ""
 		if kind == jsonString {
-			b.model = strings.TrimPrefix(text.String(), b.vendor.modelPrefix)
+			b.model = strings.TrimPrefix(text.String(), v.modelPrefix)
 		}
 		return
 	}
-	for _, field := range b.vendor.caps {
+	for _, field := range v.caps {
 		if n, ok := readCount(kind, text); ok && at.is(field) {
 			b.outCap = max(b.outCap, n)
 		}
 	}
-	for _, field := range b.vendor.choices {
+	for _, field := range v.choices {
 		if n, ok := readCount(kind, text); ok && at.is(field) {
 			b.choices = max(b.choices, n)
+		}
+	}
+	for i, field := range v.bodyKey {
+		if b.wantsKey && kind == jsonString && at.is(field) {
+			b.key[i] = text.String()
 		}
 	}
 }

@@ -35,6 +35,15 @@ func (v *vendor) shows(at string) bool {
 	return slices.Contains(v.codes, at) || slices.Contains(v.codeHeaders, at)
 }
 
+// Where a credential may be, whichever vendor it is: a key that was sent in
+// the wrong place isn't to be shown either.
+var (
+	secretHeaders = []string{
+		"Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "X-Shopify-Access-Token", "X-Amz-Security-Token",
+	}
+	secretParams = []string{"key", "api_key", "api_secret", "access_token", "token"}
+)
+
 // secretsOf returns what of the request the answer must not make known.
 func (v *vendor) secretsOf(resp *http.Response) []string {
 	r := resp.Request
@@ -42,8 +51,19 @@ func (v *vendor) secretsOf(resp *http.Response) []string {
 		return nil
 	}
 	secrets := []string{call(v.key, r)}
+	for _, name := range secretHeaders {
+		secrets = append(secrets, bare(r.Header.Get(name)))
+	}
+	query := r.URL.Query()
+	for _, name := range secretParams {
+		secrets = append(secrets, query.Get(name))
+	}
 	if user, password, ok := r.BasicAuth(); ok {
 		secrets = append(secrets, user, password)
+	}
+	if b := (bodyScan{vendor: v, wantsKey: true}); len(v.bodyKey) > 0 && r.GetBody != nil {
+		b.read(r) // a copy
+		secrets = append(secrets, b.key[:]...)
 	}
 	return secrets
 }

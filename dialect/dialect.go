@@ -54,13 +54,13 @@ func New(name string, base Dialect, c Custom) Dialect {
 	v := *base.spec()
 	v.name = name
 	if c.Key != nil {
-		v.key = c.Key
+		v.key, v.bodyKey, v.accountBefore = c.Key, nil, ""
 	}
 	if c.Account != nil {
 		v.account = c.Account
 	}
 	if c.Model != nil {
-		v.model, v.bodyModel = c.Model, false
+		v.model, v.modelAt = c.Model, ""
 	}
 	if c.Cost != nil {
 		v.costs = append(slices.Clip(v.costs), c.Cost)

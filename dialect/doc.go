@@ -33,9 +33,4 @@
 // output, where the vendor reserves that (OpenAI). The rest is guessed: four
 // bytes of the body to a token, 1000 tokens for an embedded file, 1024 of
 // output, or the cap where that is lower and isn't reserved (Anthropic, Gemini).
-//
-// # Limits of this version
-//
-// Built are Generic, OpenAI, Anthropic, Gemini and Twilio. Usage is read from
-// JSON and from streams of events, but not from compressed bodies.
 package dialect

@@ -150,11 +150,15 @@ func isPlace(at, want string) bool {
 }
 
 // matchesAny reports whether a code is one of those listed, of which
-// "*_BLOCKED" is an ending and "200-299" a range of numbers.
+// "*_BLOCKED" is an ending, "ACCESS_TOKEN_*" a beginning and "200-299" a range
+// of numbers.
 func matchesAny(code string, any []string) bool {
 	return slices.ContainsFunc(any, func(want string) bool {
-		if ending, isEnding := strings.CutPrefix(want, "*"); isEnding {
+		if ending, ok := strings.CutPrefix(want, "*"); ok {
 			return strings.HasSuffix(code, ending)
+		}
+		if beginning, ok := strings.CutSuffix(want, "*"); ok {
+			return strings.HasPrefix(code, beginning)
 		}
 		return code == want || isBetween(code, want)
 	})

@@ -21,7 +21,7 @@ var gemini = &vendor{
 	name:        "gemini",
 	key:         geminiKey,
 	model:       googleModel,
-	bodyModel:   true, // of its OpenAI-compatible endpoints
+	modelAt:     "model", // of its OpenAI-compatible endpoints
 	modelPrefix: "models/",
 	caps: []string{
 		"generationConfig.maxOutputTokens", "generation_config.max_output_tokens", // protobuf takes both spellings

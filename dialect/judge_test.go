@@ -165,8 +165,6 @@ var verdictTests = []struct {
 		throttle.Verdict{Class: throttle.Busy, Scope: throttle.ScopeKey, Wait: 1500 * time.Millisecond, Detail: "429 slow"}},
 	{"403", dialect.Generic, answer(403, ""), throttle.Verdict{Class: throttle.BadRequest, Detail: "403"}},
 	{"redirect", dialect.Generic, answer(302, ""), throttle.Verdict{}},
-	{"planned: as Generic", dialect.Bedrock, answer(429, "", "Retry-After", "3"),
-		throttle.Verdict{Class: throttle.Busy, Scope: throttle.ScopeKey, Wait: 3 * time.Second, Detail: "429"}},
 }
 
 func TestVerdictsBeyondTheRecordedAnswers(t *testing.T) {

@@ -31,7 +31,7 @@ type Meter struct {
 // or HEAD no usage is read: what they tell is that of another call.
 func NewMeter(d Dialect, resp *http.Response) *Meter {
 	v := d.spec()
-	if v.unbuilt || len(v.usage)+len(v.signs) == 0 || resp.StatusCode/100 != 2 {
+	if len(v.usage)+len(v.signs) == 0 || resp.StatusCode/100 != 2 {
 		return nil
 	}
 	encoding := strings.ToLower(resp.Header.Get("Content-Encoding"))

@@ -81,11 +81,10 @@ func TestUnreadableUsageIsUnknownAndNeverZero(t *testing.T) {
 
 func TestNilMeterDoesNothing(t *testing.T) {
 	for name, m := range map[string]*dialect.Meter{
-		"nil":         nil,
-		"no usage":    dialect.NewMeter(dialect.Twilio, answer(200, "{}")),
-		"an error":    dialect.NewMeter(dialect.OpenAI, answer(429, "{}")),
-		"compressed":  dialect.NewMeter(dialect.OpenAI, answer(200, "{}", "Content-Encoding", "br")),
-		"not planned": dialect.NewMeter(dialect.Bedrock, answer(200, "{}")),
+		"nil":        nil,
+		"no usage":   dialect.NewMeter(dialect.Twilio, answer(200, "{}")),
+		"an error":   dialect.NewMeter(dialect.OpenAI, answer(429, "{}")),
+		"compressed": dialect.NewMeter(dialect.OpenAI, answer(200, "{}", "Content-Encoding", "br")),
 	} {
 		n, err := m.Write([]byte(`{"usage":{"prompt_tokens":5}}`))
 		if _, known := m.Usage(); m != nil || n != 29 || err != nil || known {

@@ -10,9 +10,9 @@ import "github.com/headgate-go/headgate/throttle"
 // are the time to a full refill, which says nothing about when to come back,
 // so they are ignored.
 var openAI = &vendor{
-	name:      "openai",
-	key:       headerKey("Authorization"),
-	bodyModel: true,
+	name:    "openai",
+	key:     headerKey("Authorization"),
+	modelAt: "model",
 	// Two at once contradict each other; the vendor may go by either.
 	caps:     []string{"max_tokens", "max_completion_tokens", "max_output_tokens"},
 	choices:  []string{"n", "best_of"},

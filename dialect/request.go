@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -40,30 +39,45 @@ const (
 // Read returns what a request asks for. It never modifies r. A JSON body is
 // scanned for the model and what the request will cost, never decoded: a copy
 // from GetBody, which is closed again, up to 64 MiB; else the first 1 MiB of
-// the body itself, which Request.Body then puts back together. Bodies of other
-// types, compressed ones and those of GET and HEAD aren't read, and of no type
-// only a copy.
+// the body itself, which Request.Body then puts back together. A form, up to
+// 64 KiB of it, is read where the vendor has the credential or the sender
+// there. Bodies of other types, compressed ones and those of GET and HEAD aren't
+// read, and of no type only a copy.
 //
-// Its only error matches throttle.ErrNotBuilt: the dialect is planned and
-// can't read requests yet.
+// In this version the error is always nil.
 func Read(d Dialect, r *http.Request) (Request, error) {
 	v := d.spec()
-	if v.unbuilt {
-		return Request{}, fmt.Errorf("dialect %s: %w", v.name, throttle.ErrNotBuilt)
-	}
 	asked := Request{Credential: call(v.key, r), Account: call(v.account, r), Model: call(v.model, r)}
+	found := bodyScan{vendor: v, wantsKey: asked.Credential == "" && len(v.bodyKey) > 0}
+	if found.isNeeded() {
+		asked.Body = found.read(r)
+	}
+	if found.wantsKey {
+		asked.Credential = found.credential()
+	}
+	if asked.Account == "" {
+		asked.Account = v.accountOf(asked.Credential)
+	}
 	if asked.Credential == "" {
 		asked.Credential = origin(r)
 	}
-	found := bodyScan{vendor: v}
-	if v.readsBody() && hasJSON(r) {
-		asked.Body = found.read(r)
-	}
-	if v.bodyModel && asked.Model == "" {
+	if asked.Model == "" {
 		asked.Model = found.model
 	}
 	asked.Cost, asked.Guess = v.cost(r, asked.Model, &found)
 	return asked, nil
+}
+
+// accountOf returns the account that is a part of the credential.
+func (v *vendor) accountOf(credential string) string {
+	if v.accountBefore == "" {
+		return ""
+	}
+	account, _, found := strings.Cut(credential, v.accountBefore)
+	if !found {
+		return ""
+	}
+	return account
 }
 
 // call calls one of a vendor's functions; none yields "".
@@ -74,20 +88,28 @@ func call(f func(*http.Request) string, r *http.Request) string {
 	return f(r)
 }
 
-func (v *vendor) readsBody() bool { return v.bodyModel || v.tokens || len(v.caps) > 0 }
+// A bodyKind is what a request's body may be read as.
+type bodyKind uint8
 
-// hasJSON reports whether the request has a body that may be JSON. One of no
-// declared type may, if a copy of it can be had: a scan ends at the first byte
-// that isn't.
-func hasJSON(r *http.Request) bool {
+const (
+	unreadable bodyKind = iota
+	jsonBody
+	formBody
+)
+
+// kindOf returns what a request's body is. One of no declared type may be JSON,
+// if a copy of it can be had: a scan ends at the first byte that isn't.
+func kindOf(r *http.Request) bodyKind {
 	if r.Body == nil || r.Body == http.NoBody || !maySend(r.Method) || r.Header.Get("Content-Encoding") != "" {
-		return false
+		return unreadable
 	}
-	contentType := r.Header.Get("Content-Type")
-	if contentType == "" {
-		return r.GetBody != nil
+	switch contentType := r.Header.Get("Content-Type"); {
+	case contentType == "" && r.GetBody != nil, isJSON(contentType):
+		return jsonBody
+	case mediaType(contentType) == "application/x-www-form-urlencoded":
+		return formBody
 	}
-	return isJSON(contentType)
+	return unreadable
 }
 
 // maySend reports whether a method sends a body that means something. The

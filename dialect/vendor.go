@@ -10,14 +10,18 @@ import (
 // A vendor is a dialect's description: as far as vendors differ in data only,
 // data.
 type vendor struct {
-	name    string
-	unbuilt bool
+	name string
 
 	// Requests.
 	key, account, model func(*http.Request) string
-	// bodyModel: where model yields none, the model is the JSON body's
-	// top-level "model".
-	bodyModel   bool
+	// bodyKey are fields of the body, JSON or a form, that together are the
+	// credential where key yields none, with a colon between them.
+	bodyKey []string
+	// accountBefore: what comes before it in the credential is the account.
+	accountBefore string
+	// modelAt is the field of the body, JSON or a form, that has the model
+	// where model yields none.
+	modelAt     string
 	modelPrefix string // dropped from it
 	// caps are the body's fields that cap the output. Of several the largest
 	// counts.

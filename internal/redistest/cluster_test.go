@@ -16,6 +16,8 @@ func TestCluster(t *testing.T) {
 	t.Run("serves every slot", func(t *testing.T) { servesEverySlot(t, c) })
 	t.Run("half moved slot", func(t *testing.T) { halfMovedSlot(t, c) })
 	t.Run("aborted move", func(t *testing.T) { abortedMove(t, c) })
+	t.Run("finished move", func(t *testing.T) { finishedMove(t, c) })
+	t.Run("node down and back", func(t *testing.T) { nodeDownAndBack(t, c) })
 }
 
 func servesEverySlot(t *testing.T, c *Cluster) {
@@ -85,9 +87,7 @@ func TestScriptFlushConcernsOneNode(t *testing.T) {
 	}
 }
 
-func TestClusterSurvivesANodeAndTakesItBack(t *testing.T) {
-	t.Parallel()
-	c := StartCluster(t)
+func nodeDownAndBack(t *testing.T, c *Cluster) {
 	down := c.Nodes()[1]
 	down.Stop(t)
 	alive := c.Nodes()[0]

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-func TestMoveSlotTakesTheKeysAlong(t *testing.T) {
-	t.Parallel()
-	c := StartCluster(t)
+func finishedMove(t *testing.T, c *Cluster) {
+	c.Flush(t)
 	client := c.Client(t)
 	slot, keys := setTagged(t, c, 20)
 	from := c.Owner(t, slot)

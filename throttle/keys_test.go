@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -58,6 +59,17 @@ func TestDifferentNamesNeverMeet(t *testing.T) {
 	}
 	if len(seen) != len(names)*(1+2*len(names)) {
 		t.Errorf("%d keys of %d names", len(seen), len(names))
+	}
+}
+
+// Names that are cut are told apart by all of a long hash.
+func TestManyLongNamesNeverMeet(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range 100_000 {
+		seen[escape(strings.Repeat("x", 300)+strconv.Itoa(i))] = true
+	}
+	if len(seen) != 100_000 {
+		t.Errorf("100000 names have %d keys", len(seen))
 	}
 }
 

@@ -11,6 +11,7 @@ func (q *queue) apply(b *batch, ans answer, err error) {
 	}
 	now := time.Now()
 	q.mu.Lock()
+	q.settles = append(q.settles, q.ledger.fared(&ans, len(q.limits))...)
 	next, went := time.Time{}, 0
 	for i, outcomes := range ans.outcomes {
 		asks := b.asks[i]
@@ -52,7 +53,10 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 	a.inFlight = false
 	switch o.code {
 	case granted, grantedKey:
-		r := reply{kind: replyGo, at: ans.now, key: ans.keyOf(c, a.call.Key), local: ans.local}
+		r := reply{kind: replyGo, at: ans.now, key: ans.keyOf(c, a.call.Key), local: ans.local, round: q.ledger.rounds}
+		if ans.local {
+			q.ledger.spend(a.need, len(q.limits))
+		}
 		if o.code == grantedKey {
 			if r.probe = a.holds; r.probe == "" {
 				r.probe = c.probe
@@ -98,15 +102,7 @@ func (q *queue) park(a *ask, o outcome, now time.Time) time.Time {
 
 // takeBackLocked gives back what was granted to a caller who has left.
 func (q *queue) takeBackLocked(a *ask, r reply) {
-	if r.local {
-		q.t.outage.settle(q, cancelled(r.at, a.need))
-		return
-	}
-	q.settles = append(q.settles, cancelled(r.at, a.need))
-	if len(q.settles) == 1 {
-		q.flush.Reset(settleWait)
-	}
-	q.due = true
+	q.addLocked(cancelled(r.at, a.need), r.local, r.round)
 }
 
 // cancelled is the settlement that gives a whole charge back.

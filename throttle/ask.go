@@ -41,7 +41,8 @@ type reply struct {
 	at    float64 // the store's time of the charge
 	key   keyView
 	probe string
-	local bool
+	local bool // charged to this process alone, in the round of bookings round
+	round int
 	err   *DeniedError
 }
 

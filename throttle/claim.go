@@ -19,6 +19,9 @@ type claim struct {
 	probe   string        // uuid for a probe that this claim may start; "": none
 	every   float64       // microseconds between probes
 	dry     bool          // decide, and change nothing
+	process string        // whose claim it is; "": nobody keeps count
+	number  float64       // counts the process's claims for the budget, from 1
+	fixes   []fix         // what became of claims that nobody knows the fate of
 	arrived time.Time     // when the first of the calls that can't wait longer came; zero: now
 	settles []settlement
 	verdict *verdictNote
@@ -37,6 +40,15 @@ type run struct {
 	// cost and pauses are the sums of what they lack, n is of no meaning.
 	hold   bool
 	pauses [2]float64 // how many of them wait for the budget's, the account's pause
+}
+
+// A fix says what was really spent where a claim should have decided: it got no
+// answer, and nobody knows whether the store applied it. A fix without a number
+// is what was spent while the store was known to be away.
+type fix struct {
+	number  float64
+	spent   []float64    // by limit
+	settles []settlement // that travelled with the claim
 }
 
 // A settlement corrects what a call was charged.
@@ -100,6 +112,7 @@ type answer struct {
 	keys     []keyView   // by claim.keys
 	outcomes [][]outcome // by claim.runs
 	local    bool        // decided by this process alone, while the store was away
+	unknown  *fix        // the claim that the store was asked in vain
 }
 
 // A closure is a pause as it stands: how much is left, the ramp that follows

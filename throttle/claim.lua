@@ -16,6 +16,7 @@ local floor, ceil, min, max, sqrt, huge = math.floor, math.ceil, math.min, math.
 local WINDOW, FIXED, LOG = 0, 1, 2 -- algorithms; the others are buckets
 local WHOLE, LEVEL_FLOOR, MAX_WAIT, LOG_SLOTS, USED_CAP = 1000000, -4e15, 1e15, 1000, 4e15
 local KEY_KEPT, MARGIN = 7 * 24 * 3600 * 1e6, 1e6
+local SLOT_KEPT, SLOT_ANSWER = 600 * 1e6, 16
 local GRANTED, GRANTED_KEY, WAITS_ROOM, WAITS_PAUSE, DENIED_ROOM, DENIED_KEY, DENIED_MODEL = 0, 1, 2, 3, 4, 6, 7
 local PAUSED_BIT = 4294967296 -- 2^32, lacksBudget
 local OK, BUSY, OVERLOADED, KEY_REFUSED, CREDIT, MODEL_DENIED, BAD_REQUEST = 0, 1, 2, 3, 4, 5, 6
@@ -24,15 +25,16 @@ local SCOPE_MODEL, SCOPE_KEY = 1, 2
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 
-local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs =
+local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs, process, number, fixes =
   unpack(cmsgpack.unpack(ARGV[1]))
 dry = dry == 1
 
--- Records. A record is {until, ramp, used, class, {counter...}, {model, until, ...}}.
+-- Records. A record is {until, ramp, used, class, {counter...}, {model, until,
+-- ...}, {slot...}}; a slot is {process, number, at, answer, charged by limit}.
 local function load_record(raw)
-  if not raw then return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {} } end
+  if not raw then return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {}, slots = {} } end
   local v = cmsgpack.unpack(raw)
-  return { stop = v[1], ramp = v[2], used = v[3], class = v[4], counts = v[5], denied = v[6] }
+  return { stop = v[1], ramp = v[2], used = v[3], class = v[4], counts = v[5], denied = v[6], slots = v[7] }
 end
 
 local function load_key(raw)
@@ -45,6 +47,19 @@ local raw = redis.call('MGET', unpack(KEYS))
 local recs = { load_record(raw[1]), load_record(raw[2]) }
 local keys = {}
 for i = 1, #fingerprints do keys[i] = load_key(raw[i + 2]) end
+
+-- An earlier arrival of the same claim. See slots.go.
+local slot
+if number > 0 then
+  for _, s in ipairs(recs[1].slots) do
+    if s[1] == process then slot = s end
+  end
+end
+if slot and number <= slot[2] then
+  if number < slot[2] then return redis.error_reply('STALE a later claim of this process came first') end
+  if slot[4] == '' then return redis.error_reply("LOST the claim was applied, and its answer wasn't kept") end
+  return slot[4]
+end
 
 -- The sliding window: counter {label, index, current, previous}. See window.go.
 local function window_advance(c, s)
@@ -368,12 +383,16 @@ for i, s in ipairs(limits) do
   counts[i] = counter_of(rec, s)
   advance(rec, counts[i], s)
 end
-for _, st in ipairs(settles) do
+local charged, changed = {}, false
+for i = 1, #limits do charged[i] = 0 end
+
+-- correct applies a settlement {at, calls, delta by limit}.
+local function correct(st)
   for i, s in ipairs(limits) do
     local d = st[2 + i]
     if d ~= 0 then
       settle(counts[i], s, st[1], d)
-      record_of(i).dirty = true
+      record_of(i).dirty, changed = true, true
     end
   end
   for _, rec in ipairs(recs) do
@@ -383,6 +402,26 @@ for _, st in ipairs(settles) do
     end
   end
 end
+
+-- Fixes: {number, {settlement...}, spent by limit}. See slots.go.
+local first = 1
+if slot then
+  for j, f in ipairs(fixes) do
+    if f[1] == slot[2] and #slot - 4 == #limits then
+      local st = { slot[3], 0 }
+      for i = 1, #limits do st[2 + i] = f[2 + i] - slot[4 + i] end
+      correct(st)
+      first = j + 1
+    end
+  end
+end
+for j = first, #fixes do
+  local st = { now, 0 }
+  for i = 1, #limits do st[2 + i] = fixes[j][2 + i] end
+  correct(st)
+  for _, older in ipairs(fixes[j][2]) do correct(older) end
+end
+for _, st in ipairs(settles) do correct(st) end
 
 -- The verdict: {class, scope, key, model, gen, probe, length, ramp}. See state.go.
 local function denied_until(rec, model)
@@ -453,7 +492,8 @@ local function run_take(r, n)
     local cost = r[COST + i]
     if cost > 0 then
       take(counts[i], s, n * cost)
-      record_of(i).dirty = true
+      charged[i] = charged[i] + n * cost
+      record_of(i).dirty, changed = true, true
     end
   end
   for _, rec in ipairs(recs) do
@@ -578,21 +618,8 @@ local function save_record(i, rec)
       denied[#denied + 1], denied[#denied + 2] = rec.denied[j], rec.denied[j + 1]
     end
   end
-  local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied })
+  local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied, rec.slots })
   redis.call('SET', KEYS[i], value, 'PX', ceil((max(stop, now) - now + MARGIN) / 1000))
-end
-
-if not dry then
-  for i, rec in ipairs(recs) do
-    if rec.dirty then save_record(i, rec) end
-  end
-  for i, k in ipairs(keys) do
-    if k.dirty then
-      local value = cmsgpack.pack({ k.gen, k.refused, k.class, k.next, k.probe, k.began })
-      redis.call('SET', KEYS[i + 2], value, 'PX', ceil((max(k.next, now) - now + KEY_KEPT) / 1000))
-    end
-  end
-  for _, n in ipairs(notices) do redis.call('PUBLISH', ARGV[2], n) end
 end
 
 -- The answer: now; left, ramp, used, class of the budget and the account; gen,
@@ -611,4 +638,28 @@ for _, k in ipairs(keys) do
   head[o + 3], head[o + 4] = refused and k.class or 0, refused and max(0, k.next - now) or 0
 end
 for i = 1, #out do head[#head + 1] = out[i] end
-return cmsgpack.pack(head)
+local reply = cmsgpack.pack(head)
+
+if not dry then
+  if number > 0 and (changed or #fixes > 0) then
+    local kept = { process, number, now, #out <= 5 * SLOT_ANSWER and reply or '' }
+    for i = 1, #limits do kept[4 + i] = charged[i] end
+    local slots = {}
+    for _, s in ipairs(recs[1].slots) do
+      if s[1] ~= process and s[3] >= now - SLOT_KEPT then slots[#slots + 1] = s end
+    end
+    slots[#slots + 1] = kept
+    recs[1].slots, recs[1].dirty = slots, true
+  end
+  for i, rec in ipairs(recs) do
+    if rec.dirty then save_record(i, rec) end
+  end
+  for i, k in ipairs(keys) do
+    if k.dirty then
+      local value = cmsgpack.pack({ k.gen, k.refused, k.class, k.next, k.probe, k.began })
+      redis.call('SET', KEYS[i + 2], value, 'PX', ceil((max(k.next, now) - now + KEY_KEPT) / 1000))
+    end
+  end
+  for _, n in ipairs(notices) do redis.call('PUBLISH', ARGV[2], n) end
+end
+return reply

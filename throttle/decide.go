@@ -1,6 +1,9 @@
 package throttle
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // decide.go, settle.go and state.go are the pure core: what a claim does to
 // the records it is about, given the store's time. claim.lua does the same in
@@ -18,12 +21,19 @@ type bench struct {
 	counts    []*counter // by limit
 	ahead     []float64  // by limit: what waiting calls need that are ahead
 	aheadRamp [2]float64 // calls ahead that wait for the budget's, the account's pause
+	charged   []float64  // by limit: what the claim's calls were charged
+	changed   bool       // the claim charged or corrected something
 }
 
 // decide applies the claim and returns the answer. A dry claim's records are
-// copies that the caller throws away.
-func decide(b *bench) answer {
+// copies that the caller throws away. The error is that of a claim which has
+// come before.
+func decide(b *bench) (answer, error) {
+	if a, err := b.replay(); a != nil || err != nil {
+		return *cmp.Or(a, &answer{}), err
+	}
 	b.advance()
+	b.fix()
 	for _, s := range b.c.settles {
 		b.settle(s)
 	}
@@ -38,11 +48,13 @@ func decide(b *bench) answer {
 	for _, k := range b.keys {
 		a.keys = append(a.keys, k.view(b.now))
 	}
-	return a
+	b.keep(&a)
+	return a, nil
 }
 
 func (b *bench) advance() {
 	b.ahead = make([]float64, len(b.c.limits))
+	b.charged = make([]float64, len(b.c.limits))
 	for i := range b.c.limits {
 		// A record's counters may move while it grows, so take them after.
 		b.recordOf(i).counterOf(&b.c.limits[i])
@@ -67,7 +79,7 @@ func (b *bench) recordOf(limit int) *record {
 // the limits that it lacks.
 func (b *bench) judge(r *run) []outcome {
 	if r.hold {
-		b.keep(r)
+		b.stand(r)
 		return nil
 	}
 	if k := b.keys[r.key]; k.refused {
@@ -153,6 +165,8 @@ func (b *bench) take(r *run, n float64) {
 	for i, c := range b.counts {
 		if cost := r.cost[i]; cost > 0 {
 			c.take(&b.c.limits[i], b.now, float64(n*cost))
+			b.charged[i] += float64(n * cost)
+			b.changed = true
 		}
 	}
 	for _, rec := range b.records() {
@@ -209,8 +223,8 @@ func (b *bench) hold(r *run, lacks lackSet) {
 	}
 }
 
-// keep counts what calls lack that were judged before.
-func (b *bench) keep(r *run) {
+// stand counts what calls lack that were judged before.
+func (b *bench) stand(r *run) {
 	for i := range b.ahead {
 		b.ahead[i] += r.cost[i]
 	}

@@ -67,6 +67,12 @@
 //     that arrive in its first moments.
 //     TestAHungRedisCostsItsFirstCallersTheTimeoutAndLaterOnesNothing,
 //     TestModesOfAnOutage, TestOutagesAreLoggedOnceAtStartAndEnd.
+//   - A claim charges once, however often it arrives, and a claim without an
+//     answer charges in the end what was really spent.
+//     TestAClaimWithoutAnAnswerChargesWhatWasReallySpent,
+//     TestLostClaimsAndAnswersNeverChangeTheSum,
+//     TestACutReplyIsAskedForAgainAndChargesOnce,
+//     TestALostReplyIsCorrectedByWhatWasReallySpent.
 //   - Every key in Redis expires, in the step that writes it.
 //     TestAnAdmittedCallIsOneCommand and, after each conformance test, a look at
 //     all keys.
@@ -75,8 +81,8 @@
 //
 // Where several readings were possible:
 //
-//   - A settlement that couldn't be delivered because the store was out of
-//     reach is dropped: the estimate stays charged.
+//   - What was spent and settled while the store was out of reach is booked with
+//     the first claim after it.
 //   - A token bucket that has been full since a call was charged has forgotten
 //     the charge, and takes no refund for it.
 //   - The level that a token bucket keeps for a lane's share sinks at most as

@@ -17,10 +17,7 @@ type batch struct {
 // that wait, the rest of them as a sum that keeps their place, and those that
 // nobody has judged yet. q.mu is held.
 func (q *queue) gather(now time.Time) *batch {
-	b := &batch{due: q.due, claim: claim{
-		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
-		every: microsOf(q.t.cfg.Probe.Every),
-	}}
+	b := &batch{due: q.due, claim: q.claimLocked()}
 	n := min(len(q.settles), settleMax)
 	b.claim.settles = q.settles[:n:n]
 	q.settles = slices.Clone(q.settles[n:])
@@ -36,6 +33,18 @@ func (q *queue) gather(now time.Time) *batch {
 		fresh -= q.gatherFresh(b, lane, fresh, now)
 	}
 	return b
+}
+
+// claimLocked starts the queue's next claim: who makes it, its number, and what
+// is to be said of earlier ones.
+func (q *queue) claimLocked() claim {
+	q.number++
+	return claim{
+		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
+		every:   microsOf(q.t.cfg.Probe.Every),
+		process: q.t.process, number: q.number,
+		fixes: q.ledger.tell(),
+	}
 }
 
 // gatherSettled adds up to most waiting calls of a lane, and what the others

@@ -73,27 +73,27 @@ func (m *MemoryStore) watch(f func(notice)) func() {
 }
 
 func (m *MemoryStore) claim(_ context.Context, c *claim) (answer, error) {
-	a, notices, watchers := m.decide(c, -1)
+	a, notices, watchers, err := m.decide(c, -1)
 	for _, n := range notices {
 		for _, f := range watchers {
 			f(n)
 		}
 	}
-	return a, nil
+	return a, err
 }
 
 // decide applies the claim at the given time; negative: now. The time is read
 // under the lock: one read before it could be older than the state.
-func (m *MemoryStore) decide(c *claim, now float64) (answer, []notice, []func(notice)) {
+func (m *MemoryStore) decide(c *claim, now float64) (answer, []notice, []func(notice), error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if now < 0 {
 		now = m.now()
 	}
 	b := m.bench(c, now)
-	a := decide(b)
-	if c.dry {
-		return a, nil, nil
+	a, err := decide(b)
+	if c.dry || err != nil {
+		return a, nil, nil, err
 	}
 	for i, k := range b.keys {
 		if k.gen > 0 {
@@ -101,9 +101,9 @@ func (m *MemoryStore) decide(c *claim, now float64) (answer, []notice, []func(no
 		}
 	}
 	if len(b.notices) == 0 {
-		return a, nil, nil
+		return a, nil, nil, nil
 	}
-	return a, b.notices, slices.Collect(maps.Values(m.watchers))
+	return a, b.notices, slices.Collect(maps.Values(m.watchers)), nil
 }
 
 // bench lays out the records that the claim touches, or copies of them if it
@@ -201,5 +201,6 @@ func (r *record) clone() *record {
 		c.counts[i].slots = slices.Clone(c.counts[i].slots)
 	}
 	c.denied = maps.Clone(r.denied)
+	c.slots = slices.Clone(r.slots)
 	return &c
 }

@@ -91,7 +91,9 @@ func (o *outage) over() {
 		k.write(o.t)
 	}
 	for _, q := range o.t.allQueues() {
-		q.onWake()
+		q.mu.Lock()
+		q.due, q.pushed = true, true
+		q.kick()
 	}
 }
 
@@ -139,7 +141,7 @@ func (m Outage) strictness() int {
 // decide answers a claim by each lane's mode.
 func (o *outage) decide(q *queue, b *batch) answer {
 	c := b.claim
-	c.settles = nil // charged in the store, not here
+	c.settles, c.fixes, c.number = nil, nil, 0 // the store's, not ours
 	c.limits = o.part(q)
 	c.runs = nil
 	var places []int
@@ -158,7 +160,7 @@ func (o *outage) decide(q *queue, b *batch) answer {
 			c.runs, places = append(c.runs, r), append(places, i)
 		}
 	}
-	local, _, _ := o.local.decide(&c, -1)
+	local, _, _, _ := o.local.decide(&c, -1)
 	ans.now = local.now
 	for j, i := range places {
 		ans.outcomes[i] = local.outcomes[j]
@@ -217,6 +219,12 @@ func (t *Throttle) decide(q *queue, b *batch) (answer, error) {
 			return ans, nil
 		}
 		t.outage.failed(err)
+		ans = t.outage.decide(q, b)
+		ans.unknown = &fix{number: b.claim.number, settles: b.claim.settles}
+		return ans, nil
 	}
-	return t.outage.decide(q, b), nil
+	ans := t.outage.decide(q, b)
+	// Its settlements were not sent.
+	ans.unknown = &fix{settles: b.claim.settles}
+	return ans, nil
 }

@@ -32,6 +32,7 @@ type permitInfo struct {
 	keyAt float64 // the key's generation then
 	probe string  // the uuid of the probe that the call is; "": none
 	local bool    // charged to this process alone, while the store was away
+	round int     // of bookings that tells the store, if local
 }
 
 var permitStates = sync.Pool{New: func() any { return new(permitState) }}
@@ -119,9 +120,7 @@ func (p Permit) Cancel() {
 }
 
 func (info permitInfo) settle(s settlement) {
-	if info.local {
-		info.q.t.outage.settle(info.q, s)
-		return
-	}
-	info.q.settle(s)
+	info.q.mu.Lock()
+	info.q.addLocked(s, info.local, info.round)
+	info.q.kick()
 }

@@ -34,6 +34,8 @@ type queue struct {
 	pushed  bool // settlements are not to wait for company any longer
 	pause   shut
 	denied  map[modelID]deniedUntil
+	number  float64 // of the last claim
+	ledger  ledger  // what the store has to be told
 	wake    *time.Timer
 	wakeAt  time.Time
 	flush   *time.Timer
@@ -96,7 +98,7 @@ func (q *queue) kick() {
 }
 
 func (q *queue) workLocked() bool {
-	return q.room.Fresh() > 0 || q.due && q.room.Len() > 0 || q.pushed && len(q.settles) > 0
+	return q.room.Fresh() > 0 || q.due && q.room.Len() > 0 || q.pushed && len(q.settles)+len(q.ledger.fixes) > 0
 }
 
 // send makes claims until there is nothing to claim for.
@@ -140,14 +142,26 @@ func (q *queue) wakeAtLocked(at time.Time) {
 	q.wake.Reset(max(0, time.Until(at)))
 }
 
-// settle queues a correction. It travels with the next claim, or alone once it
-// has waited; where calls wait here for room that it gives back, at once.
-func (q *queue) settle(s settlement) {
+// addLocked queues a correction. It travels with the next claim, or alone once
+// it has waited; where calls wait here for room that it gives back, at once. A
+// local charge is corrected where it was made; the store is told with what it
+// is still to be told of that time, or was told it and is corrected too.
+func (q *queue) addLocked(s settlement, local bool, round int) {
+	if local {
+		q.t.outage.settle(q, s)
+		at, booked, known := q.ledger.bookedAt(round)
+		if !booked {
+			q.ledger.spend(s.delta, len(q.limits))
+		}
+		if !booked || !known {
+			return
+		}
+		s.at, s.calls = at, 0
+	}
 	gives := s.calls > 0
 	for _, d := range s.delta {
 		gives = gives || d < 0
 	}
-	q.mu.Lock()
 	q.settles = append(q.settles, s)
 	switch waiting := q.room.Len() - q.room.Fresh(); {
 	case gives && waiting > 0:
@@ -157,7 +171,6 @@ func (q *queue) settle(s settlement) {
 	case len(q.settles) == 1:
 		q.flush.Reset(settleWait)
 	}
-	q.kick()
 }
 
 // settleLocked moves a call to the waiting ones, with what it lacks.

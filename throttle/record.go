@@ -11,7 +11,26 @@ type record struct {
 	class  Class   // what began it
 	counts []counter
 	denied map[modelID]float64 // models denied to the account, until when
+	slots  []slot              // the last claims of the processes
 }
+
+// A slot is the last claim of a process that changed the budget: what it
+// charged, and the answer, so that the same claim arriving again changes
+// nothing.
+type slot struct {
+	process string
+	number  float64
+	at      float64
+	charged []float64 // by limit of that claim
+	answer  *answer   // nil: too long to keep
+}
+
+// slotKept is how long, in microseconds, a slot is kept: longer than a command
+// can wander about in a client and a network.
+const slotKept = 600 * 1e6
+
+// slotAnswer is how many outcomes an answer has at most that is kept.
+const slotAnswer = 16
 
 // A keyRecord is the state of one credential.
 type keyRecord struct {

@@ -3,7 +3,10 @@ package throttle
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -38,13 +41,11 @@ type RedisOptions struct {
 }
 
 // A RedisStore is a Store in Redis 6.2 or newer, or Valkey, single or clustered,
-// that every process
-// with the same Prefix shares. It works with a single server, Sentinel and
-// Cluster clients. It is safe for concurrent use.
+// that every process with the same Prefix shares. It is safe for concurrent
+// use.
 //
-// Each decision is one script and one round trip, on the server's clock. The
-// script is sent once per server; it is never repeated where it may have been
-// applied. Every key expires.
+// Each decision is one script and one round trip, on the server's clock. A
+// claim charges once, however often it arrives. Every key expires.
 type RedisStore struct {
 	client  redis.UniversalClient
 	keys    keyspace
@@ -124,14 +125,30 @@ func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
 	p.claim(c)
 	ctx, cancel := context.WithTimeout(ctx, s.allowance(c))
 	defer cancel()
+	keys, packed := s.keys.of(c), string(p.buf)
 	reply, err := bounded(ctx, s, func(ctx context.Context) (string, error) {
-		return s.run(ctx, s.keys.of(c), string(p.buf), s.keys.events())
+		reply, err := s.run(ctx, keys, packed, s.keys.events())
+		for again := 0; again < maxAgain && c.number > 0 && broken(err) && ctx.Err() == nil; again++ {
+			// Whether the claim was applied or not, it charges once.
+			reply, err = s.run(ctx, keys, packed, s.keys.events())
+		}
+		return reply, err
 	})
 	if err != nil {
 		return answer{}, err
 	}
 	u := unpacker{buf: []byte(reply)}
 	return u.answer(c)
+}
+
+// maxAgain is how often a claim is sent again over a new connection.
+const maxAgain = 3
+
+// broken reports whether the connection broke before an answer came. A command
+// that was only given up may still be applied later, and is not sent again.
+func broken(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && !op.Timeout()
 }
 
 // allowance is how long a claim may take. The timeout counts from a call's

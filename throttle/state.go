@@ -101,6 +101,7 @@ func (b *bench) settle(s settlement) {
 	for i, c := range b.counts {
 		if d := s.delta[i]; d != 0 {
 			c.settle(&b.c.limits[i], b.now, s.at, d)
+			b.changed = true
 		}
 	}
 	for _, r := range b.records() {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -20,6 +21,9 @@ type Throttle struct {
 	cfg    Config
 	store  Store
 	outage *outage
+	// process tells this throttle's claims from those of others: eight random
+	// bytes.
+	process string
 
 	mu       sync.RWMutex
 	accounts map[string]*account
@@ -64,6 +68,8 @@ func New(c Config) (*Throttle, error) {
 		routes:    map[routeKey]route{},
 		unmatched: map[string]bool{},
 	}
+	id := uuid.New()
+	t.process = string(id[:8])
 	t.outage = newOutage(t)
 	t.done, t.stop = context.WithCancel(context.Background())
 	t.stopWatch = t.store.watch(t.heard)
@@ -209,10 +215,10 @@ func (q *queue) close() {
 		}
 		return true
 	})
-	c := claim{account: q.a.id, budget: q.id, limits: q.limits, own: q.own, settles: q.settles}
-	q.settles = nil
+	c := q.claimLocked()
+	c.settles, q.settles = q.settles, nil
 	q.mu.Unlock()
-	if len(c.settles) > 0 && !q.t.outage.down() {
+	if len(c.settles)+len(c.fixes) > 0 && !q.t.outage.down() {
 		ctx, cancel := context.WithTimeout(context.Background(), verdictWait)
 		defer cancel()
 		// Room that can't be given back any more is free with its window.

@@ -61,7 +61,7 @@ func (p *packer) none() { p.buf = append(p.buf, 0xc2) }
 
 // pack lays a claim out for claim.lua.
 func (p *packer) claim(c *claim) {
-	p.array(12)
+	p.array(15)
 	p.num(float64(c.own))
 	p.str(c.probe)
 	p.num(c.every)
@@ -80,17 +80,30 @@ func (p *packer) claim(c *claim) {
 	for i := range c.limits {
 		p.limit(&c.limits[i])
 	}
-	p.array(len(c.settles))
-	for _, s := range c.settles {
-		p.array(2 + len(s.delta))
-		p.num(s.at)
-		p.num(s.calls)
-		p.nums(s.delta)
-	}
+	p.settles(c.settles)
 	p.verdict(c.verdict)
 	p.array(len(c.runs))
 	for i := range c.runs {
 		p.run(&c.runs[i])
+	}
+	p.str(c.process)
+	p.num(c.number)
+	p.array(len(c.fixes))
+	for _, f := range c.fixes {
+		p.array(2 + len(f.spent))
+		p.num(f.number)
+		p.settles(f.settles)
+		p.nums(f.spent)
+	}
+}
+
+func (p *packer) settles(settles []settlement) {
+	p.array(len(settles))
+	for _, s := range settles {
+		p.array(2 + len(s.delta))
+		p.num(s.at)
+		p.num(s.calls)
+		p.nums(s.delta)
 	}
 }
 

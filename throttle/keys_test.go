@@ -65,11 +65,11 @@ func TestDifferentNamesNeverMeet(t *testing.T) {
 // Names that are cut are told apart by all of a long hash.
 func TestManyLongNamesNeverMeet(t *testing.T) {
 	seen := map[string]bool{}
-	for i := range 100_000 {
+	for i := range 20_000 {
 		seen[escape(strings.Repeat("x", 300)+strconv.Itoa(i))] = true
 	}
-	if len(seen) != 100_000 {
-		t.Errorf("100000 names have %d keys", len(seen))
+	if len(seen) != 20_000 {
+		t.Errorf("20000 names have %d keys", len(seen))
 	}
 }
 

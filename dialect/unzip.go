@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bufio"
 	"compress/gzip"
 	"io"
 )
@@ -40,11 +41,22 @@ func (u *unzipper) stop() {
 func (u *unzipper) run(to io.Writer) {
 	defer close(u.done)
 	in := &pieceReader{unzipper: u}
-	if zr, err := gzip.NewReader(in); err == nil {
-		// A type without ReaderFrom on either side, so that the buffer is used.
-		_, _ = io.CopyBuffer(to, struct{ io.Reader }{zr}, make([]byte, smallPiece))
-	}
+	decompress(to, bufio.NewReader(in))
 	in.discard()
+}
+
+// decompress passes on one member of a gzip stream after another. Member by
+// member, because a Reader for all of them keeps the end of one back until it
+// has seen the next.
+func decompress(to io.Writer, from *bufio.Reader) {
+	buffer := make([]byte, smallPiece)
+	zr, err := gzip.NewReader(from)
+	for ; err == nil; err = zr.Reset(from) {
+		zr.Multistream(false)
+		if _, err := io.CopyBuffer(to, zr, buffer); err != nil {
+			return // a broken member; what it had is read
+		}
+	}
 }
 
 // A pieceReader reads the pieces one after another.

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,6 +12,8 @@ import (
 type account struct {
 	t  *Throttle
 	id string
+	// touched is set by every call and cleared by each look for idle accounts.
+	touched atomic.Bool
 
 	mu     sync.Mutex
 	pause  shut

@@ -42,7 +42,7 @@ func (q *queue) claimLocked() claim {
 	return claim{
 		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
 		every:   microsOf(q.t.cfg.Probe.Every),
-		process: q.t.process, number: q.number,
+		process: q.process, number: q.number,
 		fixes: q.ledger.tell(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/headgate-go/headgate/lanes"
 )
 
@@ -24,6 +25,9 @@ type queue struct {
 	own    int    // how many are the budget's
 	outage Outage
 	price  Price
+	// process tells this queue's claims from those of every other, of this
+	// process and of others: eight random bytes.
+	process string
 
 	mu      sync.Mutex
 	room    *lanes.Room[*ask]
@@ -68,6 +72,8 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 		room:   lanes.NewRoom[*ask](len(t.cfg.Lanes)),
 		denied: map[modelID]deniedUntil{},
 	}
+	random := uuid.New()
+	q.process = string(random[:8])
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
 	q.own = len(q.limits)
 	q.limits = append(q.limits, compileLimits(t.cfg.Account, t.cfg.Lanes, a.id)...)

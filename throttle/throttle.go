@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -21,13 +20,11 @@ type Throttle struct {
 	cfg    Config
 	store  Store
 	outage *outage
-	// process tells this throttle's claims from those of others: eight random
-	// bytes.
-	process string
 
 	mu       sync.RWMutex
 	accounts map[string]*account
 	routes   map[routeKey]route
+	sweepAt  int // how many accounts there may be before the next look for idle ones
 	// unmatched are the models that no budget matches, each logged once.
 	unmatched map[string]bool
 
@@ -67,9 +64,8 @@ func New(c Config) (*Throttle, error) {
 		accounts:  map[string]*account{},
 		routes:    map[routeKey]route{},
 		unmatched: map[string]bool{},
+		sweepAt:   maxAccounts,
 	}
-	id := uuid.New()
-	t.process = string(id[:8])
 	t.outage = newOutage(t)
 	t.done, t.stop = context.WithCancel(context.Background())
 	t.stopWatch = t.store.watch(t.heard)
@@ -104,6 +100,7 @@ func (t *Throttle) queueFor(call Call) (*queue, modelID) {
 	r, ok := t.routes[k]
 	t.mu.RUnlock()
 	if ok {
+		r.q.a.touched.Store(true)
 		return r.q, r.id
 	}
 	t.mu.Lock()
@@ -111,6 +108,7 @@ func (t *Throttle) queueFor(call Call) (*queue, modelID) {
 	if r, ok := t.routes[k]; ok {
 		return r.q, r.id
 	}
+	t.forgetIdle()
 	full := len(t.routes) >= maxModels
 	r = t.newRoute(k, full)
 	if !full {
@@ -131,6 +129,7 @@ func (t *Throttle) newRoute(k routeKey, full bool) route {
 		a = &account{t: t, id: id, keys: map[Fingerprint]*heldKey{}, queues: map[string]*queue{}}
 		t.accounts[id] = a
 	}
+	a.touched.Store(true)
 	b, name := t.budgetFor(k.model)
 	if b.PerModel && full {
 		name = b.Name + "\x00overflow"

@@ -86,6 +86,19 @@ func TestCommandOfAClientThatHasLeftIsCarriedOut(t *testing.T) {
 	eventually(t, "connection closed", func() bool { return p.Stats().Open == 0 })
 }
 
+func TestClientWithNoMoreToSayHearsTheReply(t *testing.T) {
+	t.Parallel()
+	p := New(t, parrot(t))
+	k := talk(t, p)
+	p.Delay(Both, 20*time.Millisecond)
+	k.say("PING")
+	if err := k.conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	k.hears(string(command("PING")))
+	k.hearsTheEnd()
+}
+
 func TestBlackHole(t *testing.T) {
 	t.Parallel()
 	s := redistest.Shared(t)

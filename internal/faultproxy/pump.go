@@ -98,11 +98,14 @@ func (c *conn) receive(arrived <-chan chunk) (next chunk, ok bool) {
 	}
 }
 
-// write ignores errors: whoever doesn't take what it is sent has closed its
-// side, of which the reader of that side hears too.
+// write counts before it writes, so that what somebody has heard is counted.
+// It ignores errors: whoever doesn't take what it is sent has closed its side,
+// of which the reader of that side hears too.
 func (c *conn) write(to net.Conn, what chunk, w way) {
+	count := &c.proxy.counts.passed[w]
+	count.Add(int64(len(what.data)))
 	n, _ := to.Write(what.data)
-	c.proxy.counts.passed[w].Add(int64(n))
+	count.Add(int64(n - len(what.data)))
 }
 
 func (c *conn) swallow(what chunk) { c.proxy.counts.swallowed.Add(int64(len(what.data))) }

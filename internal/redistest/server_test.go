@@ -123,12 +123,18 @@ func TestTakenPortIsNotMistakenForOurServer(t *testing.T) {
 
 func TestMissingServerIsOneClearLine(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := start(t.TempDir())
-	if err == nil {
-		t.Fatal("started without redis-server")
-	}
-	if msg := err.Error(); strings.Contains(msg, "\n") || !strings.Contains(msg, "apt-get install redis-server") {
-		t.Errorf("the message is %q", msg)
+	for what, start := range map[string]func(dir string) error{
+		"server":   func(dir string) error { _, err := start(dir); return err },
+		"cluster":  func(dir string) error { _, err := startCluster(dir); return err },
+		"sentinel": func(dir string) error { _, err := startSentinel(dir); return err },
+	} {
+		err := start(t.TempDir())
+		if err == nil {
+			t.Fatalf("%s: started without redis-server", what)
+		}
+		if msg := err.Error(); strings.Contains(msg, "\n") || !strings.Contains(msg, "apt-get install redis-server") {
+			t.Errorf("%s: the message is %q", what, msg)
+		}
 	}
 }
 

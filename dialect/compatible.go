@@ -69,18 +69,18 @@ var xAI = likeOpenAI("xai", func(v *vendor) {
 // answer of 200 has an error in it once the provider had begun.
 var openRouter = likeOpenAI("openrouter", func(v *vendor) {
 	v.reserves = true
-	v.codes = []string{"error.metadata.limit_source", "error.metadata.reason", "error.code", "error.type", "choices.*.error.code"}
+	v.codes = []string{"error.metadata.limit_source", "error.metadata.reason", "error.reason", "error.code", "error.type", "choices.*.error.code"}
 	v.figures = []string{openRouterReset}
 	v.signs = append(v.signs[:len(v.signs):len(v.signs)], sign{at: "choices.*.error"})
 	v.wait = openRouterWait
 	v.rules = []rule{
-		{at: "error.metadata.reason", is: []string{"weight_exceeds_budget"}, class: throttle.BadRequest}, // this request alone
-		{at: "error.metadata.reason", is: []string{"in_flight_budget_exhausted"}, class: throttle.Busy, about: theKey},
+		{at: "reason", is: []string{"weight_exceeds_budget"}, class: throttle.BadRequest}, // this request alone
+		{at: "reason", is: []string{"in_flight_budget_exhausted"}, class: throttle.Busy, about: theKey},
 		{at: "error.metadata.limit_source", is: []string{"openrouter_in_flight_budget"}, class: throttle.Busy, about: theKey},
 		{at: "error.metadata.limit_source", is: []string{"openrouter_credits", "openrouter_key_limit"}, class: throttle.CreditExhausted},
 		{at: "error.metadata.limit_source", is: []string{"openrouter_free_tier_*"}, class: throttle.Busy, about: theKey},
 		{status: 429, says: []string{"free-models-per-"}, class: throttle.Busy, about: theKey}, // all of the free ones
-		{status: 403, class: throttle.BadRequest}, // moderation
+		{status: 403, class: throttle.BadRequest},                                              // moderation
 		// A provider that breaks off: this model's trouble.
 		{within: true, at: "code", is: []string{"500-502", "504-528", "530-599"}, class: throttle.ServerError, about: theModel},
 		{status: 502, class: throttle.Overloaded},

@@ -80,7 +80,11 @@ func (f *facts) visit(at *path, kind valueKind, text *textBuffer) {
 	}
 	for _, places := range [...][]string{v.codes, v.figures} {
 		for _, place := range places {
-			if at.isInAny(place) {
+			switch {
+			case !at.isInAny(place):
+			case place == awsBodyType:
+				f.addCode(place, []byte(errorName(text.String())))
+			default:
 				f.addCode(place, text.bytes)
 			}
 		}

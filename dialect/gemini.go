@@ -53,8 +53,11 @@ var geminiRules = []rule{
 	{says: []string{"prepayment credits are depleted"}, class: throttle.CreditExhausted}, // with 402 and 429
 	{status: 402, class: throttle.CreditExhausted},
 	{status: 403, says: []string{"reported as leaked"}, class: throttle.KeyRefused},
+	{status: 400, says: []string{"api key not valid"}, class: throttle.KeyRefused},
+	{status: 400, says: []string{"api key expired"}, class: throttle.KeyRefused},
 	// A tier without any quota for the model. The answer still names a wait.
 	{status: 429, says: []string{"limit: 0,"}, class: throttle.ModelDenied},
+	{status: 429, says: []string{"limit: 0\n"}, class: throttle.ModelDenied},
 	{at: "error.status", is: []string{"RESOURCE_EXHAUSTED"}, class: throttle.Busy},
 	{at: "error.code", is: []string{"rate_limit_exceeded", "quota_exceeded", "too_many_requests"}, class: throttle.Busy},
 	{at: "error.status", is: []string{"UNAVAILABLE"}, class: throttle.Overloaded},

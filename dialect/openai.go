@@ -50,6 +50,7 @@ var openAIRules = []rule{
 	{status: 429, says: []string{"resource unavailable"}, class: throttle.Overloaded}, // flex processing
 	{at: "code", is: []string{"rate_limit_exceeded", "slow_down"}, class: throttle.Busy},
 
+	{status: 429, says: []string{"request too large"}, class: throttle.BadRequest},
 	{status: 429, says: []string{"exceeded your current quota"}, class: throttle.CreditExhausted},
 	{status: 403, says: []string{"country", "not supported"}, class: throttle.KeyRefused},
 	deniedAccess,

@@ -3,6 +3,7 @@ package headgate
 import (
 	"context"
 	"io"
+	"net/http"
 	"sync"
 
 	"github.com/headgate-go/headgate/dialect"
@@ -21,9 +22,10 @@ type body struct {
 	toClose bool        // a switched protocol: only Close ends the call
 	stop    func() bool // releases the watch on the context; nil without one
 
-	mu    sync.Mutex     // protects what follows; never held during I/O
-	meter *dialect.Meter // nil, and then deaf: no usage to read, or the call has ended
-	ended bool
+	mu     sync.Mutex     // protects what follows; never held during I/O
+	meter  *dialect.Meter // nil, and then deaf: no usage to read, or the call has ended
+	ended  bool
+	judged bool // an error in the body has been told
 }
 
 // A duplex is the body of a switched protocol, which is written to as well.
@@ -80,11 +82,27 @@ func (b *body) Close() error {
 	return b.inner.Close()
 }
 
-// show lets the meter see bytes before they are the caller's.
+// show lets the meter see bytes before they are the caller's. An error among
+// them, after a status of 200, is told as soon as it is complete.
 func (b *body) show(p []byte) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.meter.Write(p)
+	v, told := b.verdict()
+	b.mu.Unlock()
+	if told {
+		b.fare.permit.Answered(v)
+	}
+}
+
+// verdict returns what an error in the body means, once. b.mu is held.
+func (b *body) verdict() (throttle.Verdict, bool) {
+	v, ok := b.meter.Verdict()
+	if !ok || b.judged {
+		return throttle.Verdict{}, false
+	}
+	b.judged = true
+	b.fare.refund = b.fare.refund || refunds(http.StatusOK, v.Class)
+	return v, true
 }
 
 func (b *body) end(how ending) {
@@ -97,21 +115,19 @@ func (b *body) end(how ending) {
 // settle settles the fare at its first call. It is what the context calls, and
 // so doesn't touch stop, which may not be set yet.
 func (b *body) settle(how ending) {
-	usage, known, first := b.finish()
-	if first {
-		b.fare.end(how, usage, known)
-	}
-}
-
-// finish returns the usage seen so far, and whether this is the first call.
-func (b *body) finish() (usage throttle.Cost, known, first bool) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	if b.ended {
-		return throttle.Cost{}, false, false
+		b.mu.Unlock()
+		return
 	}
 	b.ended = true
-	usage, known = b.meter.Usage()
-	b.meter = nil // what it remembers isn't needed while the caller drains
-	return usage, known, true
+	usage, known := b.meter.Usage()
+	v, told := b.verdict() // an error may have become complete with the end
+	b.meter = nil          // what it remembers isn't needed while the caller drains
+	fare := b.fare
+	b.mu.Unlock()
+	if told {
+		fare.permit.Answered(v)
+	}
+	fare.end(how, usage, known)
 }

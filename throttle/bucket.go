@@ -73,19 +73,27 @@ func bucketRoomAt(b *bucketLevel, now, per, need float64) float64 {
 	return max(now, b.at+elapsed)
 }
 
-// bucketTake draws units, which may leave a debt.
-func bucketTake(b *bucketLevel, units, floor float64) {
-	b.level = max(floor, b.level-units)
+// bucketTake draws units, which may leave a debt, no deeper than floor. What
+// has flowed in since b.at counts: b.level alone is older than now.
+func bucketTake(b *bucketLevel, now, per, units, floor float64) {
+	b.level -= units
+	bucketForgive(b, now, per, floor)
+}
+
+// bucketForgive raises a level that is below floor at now.
+func bucketForgive(b *bucketLevel, now, per, floor float64) {
+	b.level += max(0, floor-bucketHas(b, now, per))
 }
 
 // bucketSettle corrects what a call at the instant at was charged. A bucket
 // that has been full since has forgotten the charge, so it takes no refund.
-func bucketSettle(b *bucketLevel, at, delta, burst, floor float64) {
+func bucketSettle(b *bucketLevel, now, per, at, delta, burst, floor float64) {
 	switch {
 	case delta > 0:
-		bucketTake(b, delta, floor)
+		bucketTake(b, now, per, delta, floor)
 	case at >= b.full:
-		b.level = min(burst, b.level-delta)
+		b.level -= delta
+		bucketAdvance(b, now, b.amount, burst, per) // it may be full by that
 	}
 }
 

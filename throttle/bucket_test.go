@@ -71,14 +71,14 @@ func matchBucket(t *testing.T, rnd *rand.Rand, m *exactBucket) {
 		units := 1 + rnd.Int64N(m.burst)
 		switch {
 		case has >= float64(units):
-			bucketTake(&b, float64(units), levelFloor)
+			bucketTake(&b, float64(now), per, float64(units), levelFloor)
 			m.level -= units
 		default:
 			checkFirstInstant(t, &b, float64(now), per, burst, float64(units))
 		}
 		if rnd.IntN(4) == 0 {
 			// An excess, which may leave a debt.
-			bucketSettle(&b, float64(now), float64(units), burst, levelFloor)
+			bucketSettle(&b, float64(now), per, float64(now), float64(units), burst, levelFloor)
 			m.level -= units
 		}
 	}
@@ -122,8 +122,8 @@ func TestABucketDoesNotDriftHoweverOftenItIsAsked(t *testing.T) {
 				t.Fatalf("amount %v: %v units if asked often, %v if rarely", amount, a, b)
 			}
 			units := float64(rnd.IntN(300))
-			bucketTake(&often, units, levelFloor)
-			bucketTake(&rarely, units, levelFloor)
+			bucketTake(&often, now, per, units, levelFloor)
+			bucketTake(&rarely, now, per, units, levelFloor)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestAQueuesTurnInABucketIsWhenItsUnitsHaveFlowed(t *testing.T) {
 		for left := need; ; now++ {
 			bucketAdvance(&drain, now, amount, burst, per)
 			goes := min(left, bucketHas(&drain, now, per))
-			bucketTake(&drain, goes, levelFloor)
+			bucketTake(&drain, now, per, goes, levelFloor)
 			if left -= goes; left == 0 {
 				break
 			}
@@ -185,8 +185,12 @@ func TestBucketSettlement(t *testing.T) {
 	}
 	for _, s := range steps {
 		c := b
-		bucketSettle(&c, s.at, s.delta, 10, levelFloor)
-		if c.level != s.want || c.at != b.at || c.full != b.full {
+		bucketSettle(&c, 1000, 100, s.at, s.delta, 10, levelFloor)
+		full := b.full
+		if s.want == 10 {
+			full = 1000 // it is full now, and has forgotten the other charges
+		}
+		if c.level != s.want || c.at != b.at || c.full != full {
 			t.Errorf("%s: %+v, want level %v", s.name, c, s.want)
 		}
 	}
@@ -198,7 +202,7 @@ const minuteMicros = 60e6 // microseconds
 func advanced(rpm, drained float64) *bucketLevel {
 	b := &bucketLevel{}
 	bucketAdvance(b, 1e15, rpm, rpm, minuteMicros)
-	bucketTake(b, drained, levelFloor)
+	bucketTake(b, 1e15, minuteMicros, drained, levelFloor)
 	return b
 }
 
@@ -261,9 +265,62 @@ func TestABackgroundLaneComesBackAfterLiveSaturation(t *testing.T) {
 		}
 		last := now - 1e6
 		share := s.ceilings[backgroundLane]
-		wait := c.roomAt(s, backgroundLane, last, 1) - last
+		wait := c.roomAt(s, backgroundLane, last, 0, 1) - last
 		if most := (s.burst-share.burst+1)*s.per/share.amount + 1; wait > most || wait <= 0 {
 			t.Errorf("after %v minutes of saturation background waits %v µs, want at most %v", minutes, wait, most)
 		}
+	}
+}
+
+// A lane that draws alone stays within its share in any stretch of time.
+func TestALaneAloneStaysWithinItsShare(t *testing.T) {
+	for seed := range uint64(10) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		s, c := sharedSpec(int64(10+rnd.IntN(200))), &counter{}
+		share := s.ceilings[backgroundLane]
+		type draw struct{ at, units float64 }
+		var draws []draw
+		for now := 1e15; now < 1e15+5*minuteMicros; now += float64(rnd.IntN(3e6)) {
+			c.advance(s, now)
+			cost := float64(1 + rnd.IntN(4))
+			if n := min(c.fit(s, backgroundLane, now, 0, cost), float64(rnd.IntN(30))); n > 0 {
+				c.take(s, now, n*cost)
+				draws = append(draws, draw{now, n * cost})
+			}
+		}
+		for i, first := range draws {
+			sum := 0.0
+			for _, d := range draws[i:] {
+				sum += d.units
+				if bound := share.burst + (d.at-first.at)*share.amount/s.per; sum > bound {
+					t.Fatalf("seed %d: %v units in %v µs, want at most %v", seed, sum, d.at-first.at, bound)
+				}
+			}
+		}
+	}
+}
+
+func TestARefundNeverFillsABucketAboveItsBurst(t *testing.T) {
+	s, c := sharedSpec(10), &counter{}
+	now := 1e15
+	c.advance(s, now)
+	c.take(s, now, 10)
+	now += 54e6 // nine have flowed in
+	c.advance(s, now)
+	c.settle(s, now, 1e15, -10) // the ten were never sent
+	if n := c.fit(s, liveLane, now, 0, 1); n > 10 {
+		t.Errorf("%v calls go at once, the burst is 10", n)
+	}
+}
+
+func TestALoweredLimitForgetsTheDebtOfItsShares(t *testing.T) {
+	s, c := sharedSpec(1000), &counter{}
+	now := 1e15
+	c.advance(s, now)
+	c.take(s, now, 1000) // live empties the bucket
+	s = sharedSpec(10)
+	c.advance(s, now+1)
+	if wait := c.roomAt(s, backgroundLane, now+1, 0, 1) - now; wait > 2*minuteMicros {
+		t.Errorf("background waits %v minutes for the first of its 6 a minute", wait/minuteMicros)
 	}
 }

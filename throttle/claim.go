@@ -104,6 +104,17 @@ const (
 	deniedStore
 )
 
+// fromStore reports whether it is a store's.
+func (c outcomeCode) fromStore() bool { return c < deniedStore }
+
+// codeOf is the code of a number; deniedStore, which no store says, for others.
+func codeOf(n float64) outcomeCode {
+	if n >= 0 && n < float64(deniedStore) {
+		return outcomeCode(n)
+	}
+	return deniedStore
+}
+
 // An answer is what the store says to a claim.
 type answer struct {
 	now      float64 // the store's time, microseconds since the epoch

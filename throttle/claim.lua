@@ -15,6 +15,7 @@ local floor, ceil, min, max, sqrt, huge = math.floor, math.ceil, math.min, math.
 
 local WINDOW, FIXED, LOG = 0, 1, 2 -- algorithms; the others are buckets
 local WHOLE, LEVEL_FLOOR, MAX_WAIT, LOG_SLOTS, USED_CAP = 1000000, -4e15, 1e15, 1000, 4e15
+local RAMP_MOST = 4503599627370496 -- calls, 2^52; from there on a ramp holds nobody back
 local KEY_KEPT, MARGIN = 7 * 24 * 3600 * 1e6, 1e6
 local SLOT_KEPT, SLOT_ANSWER = 600 * 1e6, 16
 local GRANTED, GRANTED_KEY, WAITS_ROOM, WAITS_PAUSE, DENIED_ROOM, DENIED_KEY, DENIED_MODEL = 0, 1, 2, 3, 4, 6, 7
@@ -87,21 +88,21 @@ local function window_elapsed_for(previous, spare, per)
   return elapsed
 end
 
-local function window_room_at(c, s, amount, need)
-  local per, start = s[4], window_start(c, s)
-  local free = amount - c[3]
-  if need <= free then
-    return start + max(max(0, now - start), window_elapsed_for(c[4], free - need, per))
+local function window_room_at(c, s, amount, ahead, cost)
+  local per, start, previous, current = s[4], window_start(c, s), c[4], c[3]
+  local elapsed, older, old = max(0, now - start), -1, -1
+  while current + ahead + cost > amount do
+    local has = current + max(0, min(ahead, amount - current - window_carried(previous, per - 1, per)))
+    ahead = ahead - (has - current)
+    start, elapsed = start + per, 0
+    if has == older and ahead > 2 * amount then
+      local n = floor((ahead - 2 * amount) / (old + has))
+      ahead, start = ahead - n * (old + has), start + 2 * n * per
+    end
+    older, old = old, has
+    previous, current = has, 0
   end
-  local taken = max(0, free)
-  start, need = start + per, need - taken
-  local weight = c[3] + taken
-  if need > amount then
-    local full = ceil(need / amount) - 1
-    start, need = start + full * per, need - full * amount
-    weight = amount
-  end
-  return start + window_elapsed_for(weight, amount - need, per)
+  return start + max(elapsed, window_elapsed_for(previous, amount - current - ahead - cost, per))
 end
 
 local function window_settle(c, s, at, delta)
@@ -230,11 +231,21 @@ local function bucket_room_at(c, o, per, need)
   return max(now, c[o + 2] + elapsed)
 end
 
-local function bucket_settle(c, o, at, delta, burst, bottom)
+local function bucket_forgive(c, o, per, bottom)
+  c[o + 1] = c[o + 1] + max(0, bottom - bucket_has(c, o, per))
+end
+
+local function bucket_take(c, o, per, units, bottom)
+  c[o + 1] = c[o + 1] - units
+  bucket_forgive(c, o, per, bottom)
+end
+
+local function bucket_settle(c, o, per, at, delta, burst, bottom)
   if delta > 0 then
-    c[o + 1] = max(bottom, c[o + 1] - delta)
+    bucket_take(c, o, per, delta, bottom)
   elseif at >= c[o + 3] then
-    c[o + 1] = min(burst, c[o + 1] - delta)
+    c[o + 1] = c[o + 1] - delta
+    bucket_advance(c, o, c[o + 4], burst, per)
   end
 end
 
@@ -271,7 +282,11 @@ local function advance(rec, c, s)
   if s[2] == LOG then return log_advance(c, s) end
   local changed = bucket_advance(c, 2, s[3], s[6], s[4])
   for l = 7, #s, 3 do
-    if s[l] < WHOLE then changed = bucket_advance(c, share_of(c, s[l]), s[l + 1], s[l + 2], s[4]) or changed end
+    if s[l] < WHOLE then
+      local o = share_of(c, s[l])
+      changed = bucket_advance(c, o, s[l + 1], s[l + 2], s[4]) or changed
+      bucket_forgive(c, o, s[4], s[l + 2] - s[6])
+    end
   end
   if changed then rec.dirty = true end
 end
@@ -285,10 +300,10 @@ local function fit(c, s, lane, ahead, cost)
   return max(0, n)
 end
 
-local function room_at(c, s, lane, need)
-  local l, at = 7 + lane * 3, 0
+local function room_at(c, s, lane, ahead, cost)
+  local l, at, need = 7 + lane * 3, 0, ahead + cost
   if s[2] == WINDOW then
-    at = window_room_at(c, s, s[l + 1], need)
+    at = window_room_at(c, s, s[l + 1], ahead, cost)
   elseif s[2] == FIXED then
     at = fixed_room_at(c, s, s[l + 1], need)
   elseif s[2] == LOG then
@@ -318,16 +333,16 @@ local function take(c, s, units)
     c[3] = c[3] + units
     return
   end
-  c[3] = max(LEVEL_FLOOR, c[3] - units)
-  each_share(c, s, function(o, _, bottom) c[o + 1] = max(bottom, c[o + 1] - units) end)
+  bucket_take(c, 2, s[4], units, LEVEL_FLOOR)
+  each_share(c, s, function(o, _, bottom) bucket_take(c, o, s[4], units, bottom) end)
 end
 
 local function settle(c, s, at, delta)
   if s[2] == WINDOW then return window_settle(c, s, at, delta) end
   if s[2] == FIXED then return fixed_settle(c, s, at, delta) end
   if s[2] == LOG then return log_settle(c, s, at, delta) end
-  bucket_settle(c, 2, at, delta, s[6], LEVEL_FLOOR)
-  each_share(c, s, function(o, burst, bottom) bucket_settle(c, o, at, delta, burst, bottom) end)
+  bucket_settle(c, 2, s[4], at, delta, s[6], LEVEL_FLOOR)
+  each_share(c, s, function(o, burst, bottom) bucket_settle(c, o, s[4], at, delta, burst, bottom) end)
 end
 
 local function expires(c, s)
@@ -353,6 +368,7 @@ local function ramp_fit(rec, rate, ahead)
   local elapsed = now - rec.stop
   local x = elapsed / rec.ramp
   local k = floor(rate * rec.ramp * (x * x) / 2)
+  if k >= RAMP_MOST then return huge end
   while ramp_offset(rec.ramp, rate, k + 1) <= elapsed do k = k + 1 end
   while k > 0 and ramp_offset(rec.ramp, rate, k) > elapsed do k = k - 1 end
   return max(0, k + 1 - rec.used - ahead)
@@ -519,7 +535,7 @@ local function run_turn(r, rate)
       lacks, lacking[i] = lacks + 2 ^ (i - 1), cost
       local most = s[7 + r[1] * 3 + (s[2] <= LOG and 1 or 2)]
       local turn = now + MAX_WAIT -- what is larger than its ceiling never fits
-      if cost <= most then turn = room_at(counts[i], s, r[1], ahead[i] + cost) end
+      if cost <= most then turn = room_at(counts[i], s, r[1], ahead[i], cost) end
       if turn > at then at, code, limit = turn, WAITS_ROOM, i - 1 end
     end
   end

@@ -3,6 +3,7 @@ package throttle
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 
 	"github.com/headgate-go/headgate/lanes"
 	"github.com/headgate-go/headgate/leasing"
@@ -77,6 +78,7 @@ func (c Config) withDefaults() Config {
 		b.Limits = append([]Limit(nil), b.Limits...)
 	}
 	c.Account = append([]Limit(nil), c.Account...)
+	c.LaneOutage = maps.Clone(c.LaneOutage)
 	c.Pause = c.Pause.WithDefaults()
 	c.Probe = c.Probe.WithDefaults()
 	if c.QueueLimit == 0 {
@@ -109,7 +111,13 @@ func (c Config) validateBudgets() error {
 		if j, dup := seen[b.name()]; dup {
 			return fmt.Errorf("Budgets[%d].Name: %q is the name of Budgets[%d] too", i, b.name(), j)
 		}
+		if n := len(b.Limits) + len(c.Account); n > maxLimits {
+			return fmt.Errorf("Budgets[%d].Limits: with Account's there are %d, want at most %d", i, n, maxLimits)
+		}
 		seen[b.name()] = i
+	}
+	if n := len(c.Account); n > maxLimits {
+		return fmt.Errorf("Account: there are %d limits, want at most %d", n, maxLimits)
 	}
 	return validateLimits("Account", c.Account)
 }

@@ -159,3 +159,22 @@ func TestLimitsThatDifferInUnitWindowOrAlgorithmGoTogether(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestMoreLimitsThanASetHoldsAreRefused(t *testing.T) {
+	var ls []Limit
+	for i := range maxLimits + 1 {
+		ls = append(ls, Requests(1, time.Duration(i+1)*time.Second))
+	}
+	if _, err := New(Config{Budgets: []Budget{{Models: []string{"m"}, Limits: ls}}}); err == nil || !strings.Contains(err.Error(), "Budgets[0].Limits") {
+		t.Errorf("33 limits: %v", err)
+	}
+}
+
+func TestChangingTheCallersLaneOutageLaterChangesNothing(t *testing.T) {
+	c := Config{LaneOutage: map[string]Outage{"live": OutageClosed}}
+	d := c.withDefaults()
+	c.LaneOutage["live"] = OutageOpen
+	if d.LaneOutage["live"] != OutageClosed {
+		t.Error("the map is the caller's")
+	}
+}

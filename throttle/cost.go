@@ -22,13 +22,14 @@ type Cost struct {
 // enough to be added and multiplied without overflow.
 const costCap = MaxAmount * 2
 
-// units returns how much of a limit's unit the cost is, saturated at costCap.
+// units returns how much of a limit's unit the cost is. Each field saturates at
+// costCap, so the sum of two is exact.
 func (c Cost) units(u Unit) float64 {
 	switch u {
 	case UnitRequests:
 		return saturated(c.Requests)
 	case UnitTokens:
-		return min(saturated(c.InputTokens)+saturated(c.OutputTokens), costCap)
+		return saturated(c.InputTokens) + saturated(c.OutputTokens)
 	case UnitInputTokens:
 		return saturated(c.InputTokens)
 	case UnitOutputTokens:

@@ -127,3 +127,10 @@ func TestAClampedGuessFitsOrIsWhatWasStated(t *testing.T) {
 		}
 	}
 }
+
+func TestAHugeGuessIsClampedBesideAStatedCost(t *testing.T) {
+	got := Cost{InputTokens: 1000, OutputTokens: 9e18}.clampTo(UnitTokens, 100_000, Cost{InputTokens: 1000})
+	if got.units(UnitTokens) > 100_000 {
+		t.Errorf("%+v is above the ceiling: the call is refused as too large", got)
+	}
+}

@@ -199,7 +199,7 @@ func (b *bench) turn(r *run, rate float64) outcome {
 		o.lacks |= 1 << i
 		t := b.now + maxWait // what is larger than its ceiling never fits
 		if cost <= s.most(r.lane) {
-			t = c.roomAt(s, r.lane, b.now, b.ahead[i]+cost)
+			t = c.roomAt(s, r.lane, b.now, b.ahead[i], cost)
 		}
 		if t > at {
 			at, o.code, o.limit = t, waitsRoom, i

@@ -45,7 +45,7 @@ func FuzzLog(f *testing.F) {
 			if c.fit(s, 0, now, 0, cost) >= 1 {
 				c.take(s, now, cost)
 				m.charges = append(m.charges, charge1{now, cost})
-			} else if at := c.roomAt(s, 0, now, cost); cost <= amount && (m.used(at)+cost > amount || m.used(at-1)+cost <= amount) {
+			} else if at := c.roomAt(s, 0, now, 0, cost); cost <= amount && (m.used(at)+cost > amount || m.used(at-1)+cost <= amount) {
 				t.Fatalf("seed %d, step %d: room for %v at %v, %v µs from now: %v used then and %v before", seed, step, cost, at, at-now, m.used(at), m.used(at-1))
 			}
 			if i := len(m.charges) - 1; i >= 0 && m.charges[i].units > 0 && r.IntN(4) == 0 {
@@ -77,7 +77,7 @@ func TestRoomForAQueueIsWhereItGets(t *testing.T) {
 				c.take(s, now, min(1, c.fit(s, 0, now, 0, 1)))
 			}
 			need := float64(1 + r.IntN(20))
-			want := c.roomAt(s, 0, now, need)
+			want := c.roomAt(s, 0, now, need-1, 1)
 			for at := now; ; at++ {
 				c.advance(s, at)
 				n := min(need, c.fit(s, 0, at, 0, 1))

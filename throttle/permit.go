@@ -82,7 +82,8 @@ func (p Permit) Probe() bool {
 
 // Answered says what the vendor's answer meant. Pauses and refusals hold in
 // this process when it returns, and have been written to the store or kept for
-// when that is back. It may be called at most once, before the permit ends.
+// when that is back. It may be called again where the answer's body says more
+// than its header did, but not after the permit has ended.
 func (p Permit) Answered(v Verdict) {
 	if info, ok := p.look(); ok {
 		info.q.answered(info, v)

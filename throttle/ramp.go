@@ -18,11 +18,17 @@ func rampOffset(ramp, rate, k float64) float64 {
 	return math.Ceil(float64(ramp * math.Sqrt(float64(2*k)/float64(rate*ramp))))
 }
 
+// rampMost is how many calls a ramp counts: from there on it holds nobody back.
+const rampMost = 1 << 52
+
 // rampFit is how many calls may have left, elapsed microseconds after the end:
 // the largest k whose offset has passed, plus one.
 func rampFit(ramp, rate, elapsed float64) float64 {
 	x := elapsed / ramp
 	k := math.Floor(float64(float64(rate*ramp)*float64(x*x)) / 2)
+	if k >= rampMost {
+		return math.Inf(1) // counting by one would go nowhere up there
+	}
 	for rampOffset(ramp, rate, k+1) <= elapsed {
 		k++
 	}

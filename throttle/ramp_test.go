@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 )
 
 func TestRampOffsets(t *testing.T) {
@@ -129,5 +130,15 @@ func TestATurnInTheRampIsTheFirstInstantWithRoom(t *testing.T) {
 			t.Fatalf("%+v, rate %v, %v ahead at %v: turn at %v, where %v fit, before it %v",
 				*r, rate, ahead, now, at, r.fit(at, rate, ahead), r.fit(at-1, rate, ahead))
 		}
+	}
+}
+
+func TestAHugeRampEnds(t *testing.T) {
+	done := make(chan float64, 1)
+	go func() { done <- rampFit(6e7, 1e9, 5e7) }() // 1e15 a second, Ramp one minute
+	select {
+	case <-done:
+	case <-time.After(2 * time.Second):
+		t.Error("rampFit doesn't return")
 	}
 }

@@ -75,7 +75,9 @@ func (c *counter) advance(s *spec, now float64) {
 	bucketAdvance(&c.bucket, now, s.amount, s.burst, s.per)
 	for i := range s.ceilings {
 		if l := &s.ceilings[i]; l.share < whole {
-			bucketAdvance(&c.shareOf(l.share).bucketLevel, now, l.amount, l.burst, s.per)
+			level := &c.shareOf(l.share).bucketLevel
+			bucketAdvance(level, now, l.amount, l.burst, s.per)
+			bucketForgive(level, now, s.per, shareFloor(s.burst, l.burst)) // of a greater limit
 		}
 	}
 }
@@ -109,12 +111,12 @@ func (c *counter) fit(s *spec, lane int, now, ahead, cost float64) float64 {
 }
 
 // roomAt is when need units have gone through in a lane.
-func (c *counter) roomAt(s *spec, lane int, now, need float64) float64 {
+func (c *counter) roomAt(s *spec, lane int, now, ahead, cost float64) float64 {
 	l := &s.ceilings[lane]
-	at := 0.0
+	at, need := 0.0, ahead+cost
 	switch s.algorithm {
 	case SlidingWindow:
-		at = windowRoomAt(c, s, now, l.amount, need)
+		at = windowRoomAt(c, s, now, l.amount, ahead, cost)
 	case FixedWindow:
 		at = fixedRoomAt(c, s, now, l.amount, need)
 	case SlidingLog:
@@ -138,10 +140,10 @@ func (c *counter) take(s *spec, now, units float64) {
 		logTake(c, s, now, units)
 		return
 	}
-	bucketTake(&c.bucket, units, levelFloor)
+	bucketTake(&c.bucket, now, s.per, units, levelFloor)
 	for i := range s.ceilings {
 		if l := &s.ceilings[i]; l.share < whole && firstOfShare(s, i) {
-			bucketTake(&c.shareOf(l.share).bucketLevel, units, shareFloor(s.burst, l.burst))
+			bucketTake(&c.shareOf(l.share).bucketLevel, now, s.per, units, shareFloor(s.burst, l.burst))
 		}
 	}
 }
@@ -159,10 +161,10 @@ func (c *counter) settle(s *spec, now, at, delta float64) {
 		logSettle(c, s, now, at, delta)
 		return
 	}
-	bucketSettle(&c.bucket, at, delta, s.burst, levelFloor)
+	bucketSettle(&c.bucket, now, s.per, at, delta, s.burst, levelFloor)
 	for i := range s.ceilings {
 		if l := &s.ceilings[i]; l.share < whole && firstOfShare(s, i) {
-			bucketSettle(&c.shareOf(l.share).bucketLevel, at, delta, l.burst, shareFloor(s.burst, l.burst))
+			bucketSettle(&c.shareOf(l.share).bucketLevel, now, s.per, at, delta, l.burst, shareFloor(s.burst, l.burst))
 		}
 	}
 }

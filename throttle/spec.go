@@ -111,9 +111,14 @@ type shareLevel struct {
 // instants stay exact integers.
 const maxWait = 1e15
 
-// microsOf converts a duration to whole microseconds, rounded up.
+// microsOf converts a duration to whole microseconds, rounded up and at most
+// maxWait.
 func microsOf(d time.Duration) float64 {
-	return float64((d + time.Microsecond - 1) / time.Microsecond)
+	micros := d / time.Microsecond
+	if d%time.Microsecond > 0 {
+		micros++
+	}
+	return min(float64(micros), maxWait)
 }
 
 // durationOf converts microseconds to a duration, saturating.

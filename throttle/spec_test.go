@@ -163,3 +163,9 @@ func TestMicrosecondsRoundUpAndDurationsSaturate(t *testing.T) {
 		}
 	}
 }
+
+func TestTheLongestDurationIsNotNegative(t *testing.T) {
+	if got := microsOf(math.MaxInt64); got <= 0 {
+		t.Errorf("microsOf(MaxInt64) = %v", got)
+	}
+}

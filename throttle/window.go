@@ -47,28 +47,27 @@ func windowFit(c *counter, s *spec, now, amount, ahead, cost float64) float64 {
 	return max(0, math.Floor((amount-windowUsed(c, s, now)-ahead)/cost))
 }
 
-// windowRoomAt is the first instant at which need units have gone through
-// under amount, if they go as soon as they fit and nobody else goes. need may
-// exceed amount: it is what a queue needs together.
-func windowRoomAt(c *counter, s *spec, now, amount, need float64) float64 {
-	start := windowStart(c, s)
+// windowRoomAt is the first instant at which cost units fit under amount at
+// once, if ahead units of others go before them, one by one as soon as they
+// fit, and nobody else goes.
+func windowRoomAt(c *counter, s *spec, now, amount, ahead, cost float64) float64 {
+	start, previous, current := windowStart(c, s), c.previous, c.current
 	elapsed := max(0, now-start)
-	free := amount - c.current
-	if need <= free {
-		return start + max(elapsed, windowElapsedFor(c.previous, free-need, s.per))
+	older, old := -1.0, -1.0 // what the two windows before had
+	for current+ahead+cost > amount {
+		// Until its last microsecond a part of the previous window counts.
+		has := current + max(0, min(ahead, amount-current-windowCarried(previous, s.per-1, s.per)))
+		ahead -= has - current
+		start, elapsed = start+s.per, 0
+		// The pace soon settles to one or two windows that repeat: skip those.
+		if has == older && ahead > 2*amount {
+			n := math.Floor((ahead - 2*amount) / (old + has))
+			ahead, start = ahead-float64(n*(old+has)), start+float64(2*n*s.per)
+		}
+		older, old = old, has
+		previous, current = has, 0
 	}
-	// The rest goes in the next window, which what has gone by then weighs
-	// on; from the one after that the queue is all that there is, and moves
-	// at an even pace.
-	taken := max(0, free)
-	start, need = start+s.per, need-taken
-	weight := c.current + taken
-	if need > amount {
-		full := math.Ceil(need/amount) - 1
-		start, need = start+float64(full*s.per), need-float64(full*amount)
-		weight = amount
-	}
-	return start + windowElapsedFor(weight, amount-need, s.per)
+	return start + max(elapsed, windowElapsedFor(previous, amount-current-ahead-cost, s.per))
 }
 
 // windowElapsedFor is how far into a window the previous one has faded to at

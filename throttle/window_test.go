@@ -175,7 +175,7 @@ func TestSteadyUseBelowTheAmountIsNeverRefused(t *testing.T) {
 // roomFor is when a call of the given cost goes, behind waiting calls that
 // need ahead units.
 func roomFor(c *counter, s *spec, now, ahead, cost float64) float64 {
-	return windowRoomAt(c, s, now, s.amount, ahead+cost)
+	return windowRoomAt(c, s, now, s.amount, ahead, cost)
 }
 
 // greedyRoom is the same by trial: microsecond by microsecond, those ahead go
@@ -249,6 +249,23 @@ func TestATurnIsNeverNamedAfterItsRoom(t *testing.T) {
 			continue
 		}
 		if got, want := roomFor(&c, s, now, ahead, cost), greedyRoom(c, s, now, ahead, cost); got > want {
+			t.Fatalf("%+v at %v of %+v, %v ahead, cost %v: turn at %v, there is room at %v", c, now, *s, ahead, cost, got, want)
+		}
+	}
+}
+
+func TestATurnIsTheFirstInstantWithRoom(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 0))
+	for range 10_000 {
+		s := &spec{amount: float64(1 + rnd.IntN(20)), per: float64(3 + rnd.IntN(100))}
+		use := func() float64 { return float64(rnd.IntN(int(s.amount) + 4)) }
+		c := counter{index: 5, current: use(), previous: use()}
+		now := windowStart(&c, s) + float64(rnd.IntN(int(s.per)))
+		ahead, cost := float64(rnd.IntN(300)*rnd.IntN(2)), float64(1+rnd.IntN(int(s.amount)))
+		if windowFit(&c, s, now, s.amount, ahead, cost) >= 1 {
+			continue
+		}
+		if got, want := roomFor(&c, s, now, ahead, cost), greedyRoom(c, s, now, ahead, cost); got != want {
 			t.Fatalf("%+v at %v of %+v, %v ahead, cost %v: turn at %v, there is room at %v", c, now, *s, ahead, cost, got, want)
 		}
 	}

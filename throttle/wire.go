@@ -228,8 +228,8 @@ func (u *unpacker) answer(c *claim) (answer, error) {
 	for i := range c.runs {
 		var outs []outcome
 		for n := c.runs[i].n; n > 0 && !c.runs[i].hold; {
-			o := outcome{code: outcomeCode(num()), n: int(num()), limit: int(num()), lacks: lackSet(num()), wait: num()}
-			if u.err != nil || o.n < 1 || o.n > n || o.limit < 0 || o.limit > len(c.limits) {
+			o := outcome{code: codeOf(num()), n: int(num()), limit: int(num()), lacks: lackSet(num()), wait: num()}
+			if u.err != nil || o.n < 1 || o.n > n || !o.code.fromStore() || o.limit < 0 || o.limit >= max(1, len(c.limits)) {
 				return answer{}, errWire
 			}
 			n -= o.n

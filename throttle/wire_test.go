@@ -282,3 +282,18 @@ func FuzzUnpack(f *testing.F) {
 		}
 	})
 }
+
+func TestAnOutcomeOutOfRangeIsRefused(t *testing.T) {
+	const code, limit = 17, 24
+	for name, change := range map[string]func([]float64){
+		"the limit after the last": func(ns []float64) { ns[limit] = 3 },
+		"a code of the future":     func(ns []float64) { ns[code] = 9 },
+		"a negative code":          func(ns []float64) { ns[code] = -1 },
+	} {
+		ns := wireAnswer()
+		change(ns)
+		if a, err := (&unpacker{buf: packed(ns)}).answer(wireClaim()); err == nil {
+			t.Errorf("%s: read as %+v", name, a.outcomes)
+		}
+	}
+}

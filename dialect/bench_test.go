@@ -40,3 +40,27 @@ func BenchmarkJudge(b *testing.B) {
 		dialect.Judge(dialect.OpenAI, answer(429, `{"error":{"message":"Please try again in 644ms.","type":"tokens","code":"rate_limit_exceeded"}}`))
 	}
 }
+
+// A stream of chunks as they come, one to a Write.
+func BenchmarkMeterOfAStream(b *testing.B) {
+	for name, tt := range map[string]struct {
+		dialect dialect.Dialect
+		typ     string
+		event   string
+	}{
+		"OpenAI":    {dialect.OpenAI, sse, chatDelta},
+		"Anthropic": {dialect.Anthropic, sse, claudeDelta},
+		"Bedrock":   {dialect.Bedrock, frames, chunk(`{"type":"content_block_delta","delta":{"type":"text_delta","text":"hello"}}`)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			m := dialect.NewMeter(tt.dialect, answer(200, "", "Content-Type", tt.typ))
+			event := []byte(tt.event)
+			b.SetBytes(int64(len(event)))
+			b.ReportAllocs()
+			for b.Loop() {
+				m.Write(event)
+				m.Verdict()
+			}
+		})
+	}
+}

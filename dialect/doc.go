@@ -18,9 +18,34 @@
 //     message can't imitate.
 //   - A status alone is never enough, and a text for people is the last resort:
 //     a vendor's codes decide first, then its phrases, then what the status
-//     means to everybody. Unknown shapes fall back to that.
+//     means to everybody. Unknown shapes fall back to that. A 200 isn't believed
+//     where the vendor is known to hide errors in one.
 //   - Usage that can't be read is unknown, never zero.
 //   - No credential gets into a Verdict's Detail or an error.
+//
+// # Answers that stream
+//
+// Judge reads ahead, also into an answer of 200, and so suits those who have
+// the whole answer anyway. A transport, which must hand on every byte as it
+// comes, asks JudgeStatus when the header is there, shows the body to a Meter,
+// and asks that for its Verdict: after each Write if it wants to act at once.
+//
+// A Meter takes server-sent events, JSON with a text to a line, JSON (arrays of
+// answers too) and AWS event streams apart, wherever the pieces are cut, and
+// decompresses a copy of what is in gzip, which is the one case in which it
+// has a goroutine, until Usage ends it. Other compressions leave usage unknown.
+//
+// # Who and what
+//
+// The credential is what refusals and probes are about, so it has to outlive a
+// request: of a signature it is the access key's id, of Vertex' hourly tokens
+// the project, of a Vonage web token the application, of an Entra token the
+// Azure resource. The account is what limits are about where that is known to
+// be wider (keys of one Azure resource) or narrower (regions of AWS).
+//
+// A model is whatever a vendor limits apart and can deny alone: an Azure
+// deployment, a Slack method, a Stripe endpoint, a kind of GitHub resource, the
+// number that sends at Plivo.
 //
 // # Costs
 //
@@ -29,8 +54,19 @@
 // Anthropic does, they are added up, so that the same call costs the same at
 // every vendor. OutputTokens include reasoning.
 //
+// Points are what an answer says a query cost (Shopify's GraphQL).
+//
 // The estimate has two parts. What a request states is certain: its cap of the
-// output, where the vendor reserves that (OpenAI). The rest is guessed: four
-// bytes of the body to a token, 1000 tokens for an embedded file, 1024 of
-// output, or the cap where that is lower and isn't reserved (Anthropic, Gemini).
+// output, where the vendor reserves that (OpenAI, Azure, Bedrock, Groq,
+// OpenRouter). The rest is guessed: four bytes of the body to a token, 1000
+// tokens for an embedded file, 1024 of output, or the cap where that is lower
+// and isn't reserved (all others).
+//
+// # What isn't covered
+//
+// Limits aren't learned from headers. Bedrock counts the output of some models
+// several times towards a quota, and Fireworks apart what wasn't cached: costs
+// here are tokens as they are. Pools that several models share are a Budget's
+// to name. What a vendor's papers don't say is decided by its nearest relative;
+// most of it was never tried against the vendor itself.
 package dialect

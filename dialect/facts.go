@@ -13,6 +13,7 @@ import (
 type facts struct {
 	vendor   *vendor
 	text     []byte
+	all      string // text, once it was asked for
 	codes    []fact // figures too
 	messages []fact // in lower case, as far as ASCII goes
 	failed   bool   // the text says that it is an error
@@ -46,7 +47,8 @@ func factsOf(v *vendor, h http.Header, body []byte) *facts {
 
 // reset forgets everything but the buffer.
 func (f *facts) reset() {
-	f.text, f.codes, f.messages, f.failed = f.text[:0], f.codes[:0], f.messages[:0], false
+	f.text, f.all = f.text[:0], ""
+	f.codes, f.messages, f.failed = f.codes[:0], f.messages[:0], false
 }
 
 func (f *facts) readHeader(h http.Header) {
@@ -62,10 +64,10 @@ func (f *facts) readHeader(h http.Header) {
 // errorName returns the name in an error's type as AWS writes it:
 // "com.amazon.coral#ThrottlingException:http://…" yields ThrottlingException.
 func errorName(s string) string {
+	s, _, _ = strings.Cut(s, ":")
 	if i := strings.LastIndexByte(s, '#'); i >= 0 {
 		s = s[i+1:]
 	}
-	s, _, _ = strings.Cut(s, ":")
 	return strings.TrimSpace(s)
 }
 
@@ -121,7 +123,14 @@ func (f *facts) keep(at string, text []byte) fact {
 	return fact{at, from, len(f.text)}
 }
 
-func (f *facts) textOf(c fact) string { return string(f.text[c.from:c.to]) }
+// textOf returns a fact as a string. All of them are made at once, since rules
+// ask for them many times.
+func (f *facts) textOf(c fact) string {
+	if len(f.all) != len(f.text) {
+		f.all = string(f.text)
+	}
+	return f.all[c.from:c.to]
+}
 
 // code returns the first code or figure at a place, "" where there is none.
 func (f *facts) code(at string) string {
@@ -168,12 +177,24 @@ func matchesAny(code string, any []string) bool {
 	})
 }
 
+// isBetween reports whether a code is a number within the bounds "200-299".
 func isBetween(code, bounds string) bool {
-	low, high, _ := strings.Cut(bounds, "-")
-	from, err1 := strconv.Atoi(low)
-	to, err2 := strconv.Atoi(high)
-	n, err3 := strconv.Atoi(code)
-	return err1 == nil && err2 == nil && err3 == nil && from <= n && n <= to
+	low, high, isRange := strings.Cut(bounds, "-")
+	if !isRange || !isNumber(low) || !isNumber(high) || !isNumber(code) {
+		return false
+	}
+	n := number(code)
+	return number(low) <= n && n <= number(high)
+}
+
+// isNumber reports whether a code is a number, and short enough to be one.
+func isNumber(code string) bool {
+	return code != "" && len(code) < 10 && strings.Trim(code, "0123456789") == ""
+}
+
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // say reports whether one of the texts has all the phrases.
@@ -193,9 +214,8 @@ func (f *facts) say(phrases []string) bool {
 // as its code, 0 where it names none.
 func (f *facts) status() int {
 	for _, c := range f.codes {
-		n, err := strconv.Atoi(f.textOf(c))
-		if err == nil && n >= 400 && n < 600 && slices.Contains(f.vendor.codes, c.at) {
-			return n
+		if code := f.textOf(c); isBetween(code, "400-599") && slices.Contains(f.vendor.codes, c.at) {
+			return number(code)
 		}
 	}
 	return 0

@@ -38,9 +38,11 @@ type Custom struct {
 	Cost func(*http.Request, throttle.Cost) throttle.Cost
 	// Judge returns what an answer means, given the base's verdict and the
 	// front of the body, decompressed, at most 64 KiB. The body is there for
-	// answers of 400 and above, and for a 2xx that announces itself as JSON
-	// and says in its Content-Length that it is no longer than that; else it
-	// is nil. Judge must not touch the response's own Body, and must put no
+	// answers of 400 and above, and for a 2xx that announces itself as JSON or
+	// a stream of it; where nothing may be held up (JudgeStatus, which is what
+	// a transport asks), only for a 2xx that announces itself as JSON and says
+	// in its Content-Length that it is no longer than that. Else it is nil, and
+	// what a Meter finds isn't shown to Judge. Judge must not touch the response's own Body, and must put no
 	// credential into Detail.
 	Judge func(*http.Response, []byte, throttle.Verdict) throttle.Verdict
 }

@@ -17,6 +17,7 @@ type facts struct {
 	codes    []fact // figures too
 	messages []fact // in lower case, as far as ASCII goes
 	failed   bool   // the text says that it is an error
+	suspect  bool   // it is one if it has a code or a message
 }
 
 // A fact is a piece of the text, and where it stood: a path of the body or the
@@ -48,7 +49,13 @@ func factsOf(v *vendor, h http.Header, body []byte) *facts {
 // reset forgets everything but the buffer.
 func (f *facts) reset() {
 	f.text, f.all = f.text[:0], ""
-	f.codes, f.messages, f.failed = f.codes[:0], f.messages[:0], false
+	f.codes, f.messages = f.codes[:0], f.messages[:0]
+	f.failed, f.suspect = false, false
+}
+
+// isError reports whether what has been read of a 2xx is an error.
+func (f *facts) isError() bool {
+	return f.failed || f.suspect && len(f.codes)+len(f.messages) > 0
 }
 
 func (f *facts) readHeader(h http.Header) {
@@ -75,7 +82,8 @@ func errorName(s string) string {
 func (f *facts) visit(at *path, kind valueKind, text *textBuffer) {
 	v := f.vendor
 	for i := range v.signs {
-		f.failed = f.failed || v.signs[i].isAt(at, kind, text)
+		is, maybe := v.signs[i].isAt(at, kind, text)
+		f.failed, f.suspect = f.failed || is, f.suspect || maybe
 	}
 	if kind != jsonString && kind != jsonNumber {
 		return

@@ -24,6 +24,7 @@ type reading struct {
 	usage  usageReport
 	facts  facts
 
+	watches bool // for errors
 	verdict throttle.Verdict
 	judged  bool // verdict is that of an error
 }
@@ -31,9 +32,15 @@ type reading struct {
 func newReading(v *vendor, resp *http.Response) *reading {
 	r := &reading{
 		vendor: v,
-		resp:   &http.Response{StatusCode: resp.StatusCode, Header: resp.Header, Request: resp.Request},
+		resp:   &http.Response{StatusCode: resp.StatusCode, Request: resp.Request},
 		usage:  newUsageReport(v.usage, resp.Header),
 		facts:  facts{vendor: v},
+		// Of what a GET of an AI vendor tells, an error is that of another call,
+		// too: of a job, for example.
+		watches: len(v.signs) > 0 && !(v.tokens && asksForNoModel(resp.Request)),
+	}
+	if r.watches && v.wait != nil {
+		r.resp.Header = waitHeaders(resp.Header)
 	}
 	if resp.Request != nil && !maySend(resp.Request.Method) {
 		r.usage.fields = nil // what it tells is the usage of another call
@@ -80,9 +87,22 @@ func (r *reading) write(p []byte) { _, _ = r.scan.Write(p) }
 
 func (r *reading) visit(at *path, kind valueKind, text *textBuffer) {
 	r.usage.visit(at, kind, text)
-	if len(r.vendor.signs) > 0 && !r.judged {
+	if r.watches && !r.judged {
 		r.facts.visit(at, kind, text)
 	}
+}
+
+// waitHeaders returns those headers of a 2xx that tell the wait of an error
+// within it. A copy, because the answer is its reader's by then, who may change
+// it while somebody else ends the reading.
+func waitHeaders(h http.Header) http.Header {
+	kept := make(http.Header, 3)
+	for _, name := range [...]string{"Date", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
+		if values := h[name]; len(values) > 0 {
+			kept[name] = values[:1:1]
+		}
+	}
+	return kept
 }
 
 // fail notes that the next text is an error of the given type, as AWS names it
@@ -107,7 +127,7 @@ func (r *reading) endText() {
 
 // judge judges what the text has said, if that was an error, and forgets it.
 func (r *reading) judge() {
-	if r.facts.failed && !r.judged {
+	if r.watches && !r.judged && r.facts.isError() {
 		r.judged = true
 		r.verdict = r.vendor.judge(&answer{
 			status: r.facts.status(), within: true, resp: r.resp, facts: &r.facts, now: time.Now(),

@@ -27,6 +27,22 @@ func waitFor(t *testing.T, name string, values ...string) time.Duration {
 	return got.Wait
 }
 
+// B19: of two caps that contradict each other the larger is charged.
+func TestB19LargerCapIsCharged(t *testing.T) {
+	asked := read(t, dialect.OpenAI, post(t, "https://x/", `{"model":"m","max_tokens":1,"max_completion_tokens":2000}`))
+	if asked.Cost.OutputTokens != 2000 || asked.Guess.OutputTokens != 0 {
+		t.Errorf("%+v, want 2000 tokens of output stated", asked)
+	}
+}
+
+// B20: what is only guessed is said to be, so that it can be clamped.
+func TestB20GuessIsNotStated(t *testing.T) {
+	asked := read(t, dialect.OpenAI, post(t, "https://x/", `{"model":"m"}`))
+	if asked.Cost != (throttle.Cost{Requests: 1}) || asked.Guess.OutputTokens != 1024 {
+		t.Errorf("%+v, want one request stated and a guess", asked)
+	}
+}
+
 // B38: dates in their three forms count from the vendor's own clock.
 func TestB38DatesCountFromTheVendorsClock(t *testing.T) {
 	for _, off := range []time.Duration{0, time.Minute, -time.Minute} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -320,7 +321,7 @@ func TestVerdictsWithinA200(t *testing.T) {
 		{"Bedrock's exception", dialect.Bedrock, frames, frame(`{"message":"Too many"}`, ":message-type", "exception", ":exception-type", "throttlingException"), busy(throttle.ScopeModel, 0, "200 ThrottlingException")},
 		{"without a payload", dialect.Bedrock, frames, frame("", ":exception-type", "modelStreamErrorException"), throttle.Verdict{Class: throttle.ServerError, Detail: "200 ModelStreamErrorException"}},
 		{"of the model", dialect.Bedrock, frames, chunk(`{"type":"error","error":{"type":"overloaded_error"}}`), overloaded},
-		{"line", dialect.Mistral, ndjson, "{}\n{\"error\":{}}\n", throttle.Verdict{Class: throttle.ServerError, Detail: "200"}},
+		{"line", dialect.Mistral, ndjson, "{}\n{\"error\":{\"message\":\"?\"}}\n", throttle.Verdict{Class: throttle.ServerError, Detail: "200"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -345,6 +346,8 @@ func TestWhatIsFineHasNoVerdict(t *testing.T) {
 		{dialect.Vonage, "application/json", `{"messages":[{"status":"0"}]}`},
 		{dialect.OpenAI, sse, chatDelta + chatUsage + chatDone},
 		{dialect.OpenAI, "application/json", `{"error":null,"choices":[]}`},
+		{dialect.OpenAI, "application/json", `{"object":"fine_tuning.job","error":{}}`},
+		{dialect.OpenAI, "application/json", `{"object":"fine_tuning.job","error":{"code":null,"message":null}}`},
 		{dialect.Anthropic, sse, claudeStart + claudeDelta + claudeEnd},
 		{dialect.Shopify, "application/json", `{"data":null,"errors":[{"message":"Field doesn't exist","extensions":{"code":"undefinedField"}}]}`},
 		{dialect.GitHub, "application/json", `[{"message":"secondary rate limit"}]`},
@@ -356,6 +359,31 @@ func TestWhatIsFineHasNoVerdict(t *testing.T) {
 		if got, known := m.Verdict(); known {
 			t.Errorf("%s: %s: %+v, want none", tt.dialect.Name(), tt.body, got)
 		}
+	}
+}
+
+// An error that a GET tells of is that of a job, at an AI vendor.
+func TestGetTellsTheErrorOfAnotherCall(t *testing.T) {
+	for d, want := range map[dialect.Dialect]bool{dialect.OpenAI: false, dialect.Slack: true} {
+		resp := answer(200, "", "Content-Type", "application/json")
+		resp.Request = post(t, "https://x/", "")
+		resp.Request.Method = "GET"
+		m := dialect.NewMeter(d, resp)
+		io.WriteString(m, `{"ok":false,"error":{"code":"insufficient_quota"}}`)
+		if _, known := m.Verdict(); known != want {
+			t.Errorf("%s: known is %v, want %v", d.Name(), known, want)
+		}
+	}
+}
+
+// The header belongs to the answer's reader as soon as he has it.
+func TestMeterKeepsNoHoldOfTheHeader(t *testing.T) {
+	resp := answer(200, "", "Content-Type", "application/json", "X-Ratelimit-Remaining", "0", "X-Ratelimit-Reset", "1767225630", "Date", "Thu, 01 Jan 2026 00:00:00 GMT")
+	m := dialect.NewMeter(dialect.GitHub, resp)
+	clear(resp.Header)
+	io.WriteString(m, `{"errors":[{"type":"RATE_LIMITED"}]}`)
+	if got, _ := m.Verdict(); got.Wait != 30*time.Second {
+		t.Errorf("%+v, want 30s", got)
 	}
 }
 

@@ -68,6 +68,7 @@ func (a *account) learnPause(left, ramp float64, v Verdict) {
 	if !grew {
 		return
 	}
+	a.t.outage.paused(a, "", left, ramp, v.Class)
 	a.t.tellPaused(a, "", durationOf(left), v)
 	for _, q := range queues {
 		q.reconsider()

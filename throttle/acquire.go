@@ -165,17 +165,15 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 	}
 	a.deadline = a.arrived
 	b := &batch{claim: claim{account: a.q.a.id, budget: a.q.id, limits: a.q.limits, own: a.q.own, dry: true}}
-	b.add(a, time.Now())
 	a.q.mu.Lock()
 	b.claim.settles = slices.Clone(a.q.settles) // as if they had arrived
-	a.q.mu.Unlock()
-	ans, err := t.decide(a.q, b)
-	if err != nil {
-		e := a.denial(ErrStore)
-		e.cause = err
-		return e
+	for lane := range a.lane + 1 {
+		b.hold(lane, a.q.lacking[lane]) // those who wait go first
 	}
-	if o := ans.outcomes[0][0]; o.code != granted {
+	a.q.mu.Unlock()
+	b.add(a, time.Now())
+	ans := t.decide(a.q, b)
+	if o := ans.outcomes[len(ans.outcomes)-1][0]; o.code != granted {
 		a.q.mu.Lock()
 		defer a.q.mu.Unlock()
 		return a.q.explain(a, o, &b.claim, &ans)

@@ -19,7 +19,7 @@ func (q *queue) answered(info permitInfo, v Verdict) {
 		q.learnPause(note.length, note.ramp, v)
 	case v.Class.pauses() && v.Scope == ScopeKey:
 		q.a.learnPause(note.length, note.ramp, v)
-	case v.Class == ModelDenied:
+	case v.Class == ModelDenied && note.length > 0:
 		q.learnDenied(info.id, durationOf(note.length), v)
 		q.t.tellModelDenied(q, info.model, durationOf(note.length), v)
 	case v.Class.refusesKey() && !probeRefused:
@@ -37,11 +37,15 @@ func (q *queue) answered(info permitInfo, v Verdict) {
 	if err != nil {
 		return
 	}
+	if now := ans.keys[0]; !v.Class.refusesKey() {
+		v = verdictOf(now.class, ScopeKey, now.next) // it says nothing about the key
+	}
 	q.a.learnKey(info.key, ans.keys[0], v, probeRefused)
 }
 
 // note turns a verdict into what the store keeps, and reports whether there is
-// anything to keep.
+// anything to keep. A request without a model that was told so asked for
+// something else that isn't there, and says nothing about the others.
 func (t *Throttle) note(info permitInfo, v Verdict) (verdictNote, bool) {
 	n := verdictNote{class: v.Class, scope: v.Scope, gen: info.keyAt, probe: info.probe}
 	every := t.cfg.Probe.Every
@@ -49,7 +53,7 @@ func (t *Throttle) note(info permitInfo, v Verdict) (verdictNote, bool) {
 	case v.Class.pauses() && v.Scope != ScopeNone:
 		length := t.cfg.Pause.Length(v.Wait)
 		n.length, n.ramp = microsOf(length), microsOf(t.cfg.Pause.RampFor(length))
-	case v.Class == ModelDenied:
+	case v.Class == ModelDenied && info.model != "":
 		n.length = microsOf(every)
 	case v.Class.refusesKey():
 		n.length = microsOf(max(every, min(max(0, v.Wait), t.cfg.Pause.Max)))

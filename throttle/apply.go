@@ -4,11 +4,7 @@ import "time"
 
 // apply hands a claim's outcomes to its asks, and learns what the answer says
 // of pauses and keys.
-func (q *queue) apply(b *batch, ans answer, err error) {
-	if err != nil {
-		q.fail(b, err)
-		return
-	}
+func (q *queue) apply(b *batch, ans answer) {
 	now := time.Now()
 	q.mu.Lock()
 	q.settles = append(q.settles, q.ledger.fared(&ans, len(q.limits))...)
@@ -63,14 +59,15 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 			}
 		}
 		q.leaveLocked(a)
-		if a.gone {
+		if a.gone || q.t.closed.Load() {
 			q.takeBackLocked(a, r)
+			q.closedLocked(a)
 			return time.Time{}
 		}
 		a.answers <- r
 		return time.Time{}
 	case waitsRoom, waitsPause:
-		if a.gone {
+		if a.gone || q.closedLocked(a) {
 			return time.Time{}
 		}
 		return q.park(a, o, now)
@@ -80,6 +77,18 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 		a.answers <- reply{kind: replyDenied, err: q.explain(a, o, c, ans)}
 	}
 	return time.Time{}
+}
+
+// closedLocked turns an ask away if the throttle was closed meanwhile.
+func (q *queue) closedLocked(a *ask) bool {
+	if !q.t.closed.Load() {
+		return false
+	}
+	q.leaveLocked(a)
+	if !a.gone {
+		a.answers <- reply{kind: replyDenied, err: a.denial(ErrClosed)}
+	}
+	return true
 }
 
 // park tells an ask to wait, unless the room is full.
@@ -120,7 +129,9 @@ func (q *queue) explain(a *ask, o outcome, c *claim, ans *answer) *DeniedError {
 	switch o.code {
 	case deniedRoom:
 		e = a.denial(ErrBudget)
-		e.Limit = q.limits[o.limit].text
+		if o.limit < len(q.limits) {
+			e.Limit = q.limits[o.limit].text
+		}
 	case deniedPause:
 		e = a.denial(ErrPaused)
 		e.Verdict = q.pauseVerdict(ans)
@@ -139,7 +150,9 @@ func (q *queue) explain(a *ask, o outcome, c *claim, ans *answer) *DeniedError {
 	case deniedStore:
 		e = a.denial(ErrStore)
 	}
-	e.RetryAfter = durationOf(o.wait)
+	if e.RetryAfter = durationOf(o.wait); o.wait >= maxWait {
+		e.RetryAfter = 0 // it doesn't fit, however long one waits
+	}
 	return e
 }
 
@@ -179,25 +192,6 @@ func (q *queue) learn(b *batch, ans *answer) {
 	for i, k := range ans.keys {
 		if k.gen > 0 {
 			q.a.learnKey(b.claim.keys[i], k, verdictOf(k.class, ScopeKey, k.next), false)
-		}
-	}
-}
-
-// fail answers the asks of a claim that the store never answered and that the
-// outage mode doesn't decide: the throttle was closed meanwhile.
-func (q *queue) fail(b *batch, err error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, asks := range b.asks {
-		for _, a := range asks {
-			a.inFlight = false
-			q.leaveLocked(a)
-			if a.gone {
-				continue
-			}
-			e := a.denial(ErrStore)
-			e.cause = err
-			a.answers <- reply{kind: replyDenied, err: e}
 		}
 	}
 }

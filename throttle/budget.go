@@ -30,6 +30,8 @@ type Budget struct {
 	Price Price
 	// Tenants shares the budget out among tenants.
 	Tenants TenantPolicy
+
+	free bool // stands for a model that no budget matches
 }
 
 // An Outage says what happens to calls while the store is out of reach.

@@ -32,15 +32,23 @@ dry = dry == 1
 
 -- Records. A record is {until, ramp, used, class, {counter...}, {model, until,
 -- ...}, {slot...}}; a slot is {process, number, at, answer, charged by limit}.
+-- What can't be read as a record is somebody else's, and counts as none.
+local function read(raw)
+  if not raw then return nil end
+  local ok, v = pcall(cmsgpack.unpack, raw)
+  if not ok or type(v) ~= 'table' then return nil end
+  return v
+end
+
 local function load_record(raw)
-  if not raw then return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {}, slots = {} } end
-  local v = cmsgpack.unpack(raw)
+  local v = read(raw)
+  if not v or type(v[5]) ~= 'table' or type(v[6]) ~= 'table' or type(v[7]) ~= 'table' then return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {}, slots = {} } end
   return { stop = v[1], ramp = v[2], used = v[3], class = v[4], counts = v[5], denied = v[6], slots = v[7] }
 end
 
 local function load_key(raw)
-  if not raw then return { gen = 0, refused = 0, class = 0, next = 0, probe = '', began = 0 } end
-  local v = cmsgpack.unpack(raw)
+  local v = read(raw)
+  if not v or not v[6] then return { gen = 0, refused = 0, class = 0, next = 0, probe = '', began = 0 } end
   return { gen = v[1], refused = v[2], class = v[3], next = v[4], probe = v[5], began = v[6] }
 end
 
@@ -451,13 +459,13 @@ if verdict then
   local class, scope, ki, model, gen, id, length, ramp = unpack(verdict)
   local k = keys[ki + 1]
   local holder = id ~= '' and id == k.probe
-  if (class == BUSY or class == OVERLOADED) and scope > 0 then
+  if (class == BUSY or class == OVERLOADED) and (scope == SCOPE_MODEL or scope == SCOPE_KEY) then
     local rec = scope == SCOPE_MODEL and recs[1] or recs[2]
     if now + length > rec.stop then
       rec.stop, rec.ramp, rec.used, rec.class, rec.dirty = now + length, ramp, 0, class, true
       tell(1, scope == SCOPE_MODEL and budget or '', '', '', length, ramp, class, 0, 0)
     end
-  elseif class == MODEL_DENIED then
+  elseif class == MODEL_DENIED and length > 0 then
     local name = models[model + 1]
     local stop, at = denied_until(recs[1], name)
     if now + length > stop then

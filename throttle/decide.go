@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// decide.go, settle.go and state.go are the pure core: what a claim does to
+// decide.go, state.go and slots.go are the pure core: what a claim does to
 // the records it is about, given the store's time. claim.lua does the same in
 // Redis, function by function; the differential test holds them together.
 

@@ -101,6 +101,7 @@ func (q *queue) learnPause(left, ramp float64, v Verdict) {
 	grew := q.pause.grow(now, left, ramp, v)
 	q.mu.Unlock()
 	if grew {
+		q.t.outage.paused(q.a, q.id, left, ramp, v.Class)
 		q.t.tellPaused(q.a, q.name, durationOf(left), v)
 		q.reconsider()
 	}
@@ -120,7 +121,7 @@ func (q *queue) reconsider() {
 			return
 		}
 		if float64(turn.Sub(now).Microseconds()) > a.patience(now) {
-			q.leaveLocked(a)
+			q.leaveLocked(a) // nobody behind it goes before the pause ends
 			e := a.denial(ErrPaused)
 			e.Verdict, e.RetryAfter = v, turn.Sub(now)
 			a.answers <- reply{kind: replyDenied, err: e}
@@ -152,20 +153,19 @@ func (q *queue) eachWaitingLocked(f func(*ask)) {
 func (q *queue) turnAway(id Fingerprint) {
 	k := q.a.keyNow(id)
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.eachWaitingLocked(func(a *ask) {
 		if a.call.Key == id && !a.inFlight {
-			q.leaveLocked(a)
+			q.departLocked(a)
 			a.answers <- reply{kind: replyDenied, err: a.keyDenial(k, time.Until(k.next))}
 		}
 	})
+	q.kick()
 }
 
 // learnDenied takes over that a model is denied.
 func (q *queue) learnDenied(id modelID, left time.Duration, v Verdict) {
 	now := time.Now()
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	for other, d := range q.denied {
 		if !d.at.After(now) {
 			delete(q.denied, other)
@@ -176,24 +176,27 @@ func (q *queue) learnDenied(id modelID, left time.Duration, v Verdict) {
 	}
 	q.eachWaitingLocked(func(a *ask) {
 		if a.id == id && !a.inFlight {
-			q.leaveLocked(a)
+			q.departLocked(a)
 			e := a.denial(ErrModelDenied)
 			e.Verdict, e.RetryAfter = v, left
 			a.answers <- reply{kind: replyDenied, err: e}
 		}
 	})
+	q.kick()
 }
 
 // giveUp takes out an ask whose patience has run out, and reports whether it
 // was still there: while a claim carries it, the claim decides.
 func (q *queue) giveUp(a *ask) (*DeniedError, bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	if a.inFlight || !a.place.Settled() {
+		q.mu.Unlock()
 		return nil, false
 	}
-	q.leaveLocked(a)
-	return q.waitedFor(a), true
+	q.departLocked(a)
+	e := q.waitedFor(a)
+	q.kick()
+	return e, true
 }
 
 // abandon takes out an ask whose caller has left. What a claim under way
@@ -201,10 +204,10 @@ func (q *queue) giveUp(a *ask) (*DeniedError, bool) {
 func (q *queue) abandon(a *ask) *DeniedError {
 	q.mu.Lock()
 	e := q.waitedFor(a)
-	q.leaveLocked(a)
+	q.departLocked(a)
 	if a.inFlight {
 		a.gone = true
-		q.mu.Unlock()
+		q.kick()
 		return e
 	}
 	for len(a.answers) > 0 {

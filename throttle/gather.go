@@ -63,10 +63,15 @@ func (q *queue) gatherSettled(b *batch, lane, most int, now time.Time) int {
 		return true
 	})
 	if more {
-		b.claim.runs = append(b.claim.runs, run{lane: lane, hold: true, cost: rest.units, pauses: rest.pauses})
-		b.asks = append(b.asks, nil)
+		b.hold(lane, rest)
 	}
 	return n
+}
+
+// hold adds what calls lack that were judged before and only keep their place.
+func (b *batch) hold(lane int, l lack) {
+	b.claim.runs = append(b.claim.runs, run{lane: lane, hold: true, cost: slices.Clone(l.units), pauses: l.pauses})
+	b.asks = append(b.asks, nil)
 }
 
 func (q *queue) gatherFresh(b *batch, lane, most int, now time.Time) int {

@@ -95,6 +95,7 @@ func (m *MemoryStore) decide(c *claim, now float64) (answer, []notice, []func(no
 	if c.dry || err != nil {
 		return a, nil, nil, err
 	}
+	m.extend(b)
 	for i, k := range b.keys {
 		if k.gen > 0 {
 			m.accounts[c.account].keys[c.keys[i]] = k
@@ -127,13 +128,6 @@ func (m *MemoryStore) bench(c *claim, now float64) *bench {
 		}
 		return b
 	}
-	for i := range c.limits {
-		r := rec
-		if i >= c.own {
-			r = &acct.whole
-		}
-		r.expires = max(r.expires, now+2*c.limits[i].per*max(1, c.limits[i].burst/c.limits[i].amount))
-	}
 	return b
 }
 
@@ -151,6 +145,20 @@ func (m *MemoryStore) recordOf(c *claim, now float64) *memoryRecord {
 	rec := &memoryRecord{}
 	acct.budgets[c.budget] = rec
 	return rec
+}
+
+// extend keeps the records for as long as something in them matters.
+func (m *MemoryStore) extend(b *bench) {
+	acct := m.accounts[b.c.account]
+	for i := range b.counts {
+		r := &acct.whole
+		if i < b.c.own {
+			r = acct.budgets[b.c.budget]
+		}
+		if s := &b.c.limits[i]; s.amount > 0 {
+			r.expires = max(r.expires, b.counts[i].expires(s, b.now))
+		}
+	}
 }
 
 // grow counts a new record, and drops the dead ones each time their number

@@ -2,40 +2,49 @@ package throttle
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
-	"github.com/headgate-go/headgate/lanes"
+	"github.com/redis/go-redis/v9"
 )
 
-// An outage is the time while the store is out of reach. The first failure
-// opens it, and from then on no call goes to the store: each is decided by its
-// outage mode here, until a test in the background finds the store again.
-//
-// The local mode runs the same decisions on a store in memory, with this
-// process's part of every limit. It is kept from one outage to the next, so
-// that a store which comes and goes hands out nothing extra.
+// An outage is the time while the store is out of reach. It opens when a
+// connection is refused or breaks, when the server says that it can't serve, or
+// when nothing was answered for as long as one claim may take; a single late
+// answer among others in time decides its own claim here and no more. From then
+// on no call goes to the store: each is decided by its outage mode, until a
+// test in the background finds that the store takes writes again.
 type outage struct {
 	t     *Throttle
 	local *MemoryStore
 
-	mu    sync.Mutex
-	since time.Time // zero: the store is there
-	cause error
-	kept  []keptVerdict
+	mu        sync.Mutex
+	since     time.Time // zero: the store is there
+	ended     time.Time // of the last outage
+	cause     error
+	answer    time.Time // when the store last answered
+	scolded   time.Time // when an error of the store that is no outage was last logged
+	intervals *backoff.ExponentialBackOff
+	kept      map[keptID]keptVerdict
 }
 
-// A keptVerdict is one that couldn't be written when it was given.
-type keptVerdict struct {
-	claim claim
-	at    time.Time
+// calmAfter is how long the store must have been there for the next outage to
+// be tested as eagerly as a first one.
+const calmAfter = 5 * time.Second
+
+func newOutage(t *Throttle) *outage {
+	return &outage{
+		t: t, local: NewMemoryStore(), kept: map[keptID]keptVerdict{},
+		intervals: backoff.NewExponentialBackOff(
+			backoff.WithInitialInterval(50*time.Millisecond),
+			backoff.WithMaxInterval(time.Second),
+			backoff.WithMaxElapsedTime(0),
+		),
+	}
 }
-
-// maxKept bounds the verdicts kept during an outage; the oldest go first.
-const maxKept = 1000
-
-func newOutage(t *Throttle) *outage { return &outage{t: t, local: NewMemoryStore()} }
 
 // down reports whether the store is out of reach.
 func (o *outage) down() bool {
@@ -44,47 +53,118 @@ func (o *outage) down() bool {
 	return !o.since.IsZero()
 }
 
-// failed notes a failure of the store, and starts the outage if it is the
-// first.
+// answered notes that the store has answered.
+func (o *outage) answered() {
+	now := time.Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answer = now
+}
+
+// A lateError is a claim that wasn't answered in time.
+type lateError struct {
+	timeout time.Duration // how long a claim may take
+	err     error
+}
+
+func (e *lateError) Error() string { return "headgate: Redis didn't answer in time: " + e.err.Error() }
+func (e *lateError) Unwrap() error { return e.err }
+
+// failed notes that a claim got no decision, and starts an outage if that
+// shows one.
 func (o *outage) failed(err error) {
 	o.mu.Lock()
 	if !o.since.IsZero() || o.t.closed.Load() {
 		o.mu.Unlock()
 		return
 	}
-	o.since, o.cause = time.Now(), err
+	now := time.Now()
+	if !o.shownBy(err, now) {
+		scold := now.Sub(o.scolded) > time.Minute
+		if scold {
+			o.scolded = now
+		}
+		o.mu.Unlock()
+		if scold {
+			o.t.cfg.Logger.Warn("headgate: the store didn't decide a claim, so it was decided here", "err", err)
+		}
+		return
+	}
+	o.since, o.cause = now, err
+	if now.Sub(o.ended) > calmAfter {
+		o.intervals.Reset()
+	}
 	o.t.loops.Add(1)
 	o.mu.Unlock()
 	o.t.tellOutage(true, err, 0)
 	go o.retest()
 }
 
-// retest asks the store for a decision that changes nothing, again and again
-// with jitter, until it answers or the throttle is closed.
+// shownBy reports whether an error shows that the store is out of reach.
+func (o *outage) shownBy(err error, now time.Time) bool {
+	var late *lateError
+	if errors.As(err, &late) {
+		return now.Sub(o.answer) >= late.timeout
+	}
+	var said redis.Error
+	if !errors.As(err, &said) {
+		return true
+	}
+	for _, word := range cannotServe {
+		if strings.HasPrefix(said.Error(), word) || strings.Contains(said.Error(), "-"+word+" ") {
+			return true
+		}
+	}
+	return false // about this claim alone
+}
+
+// cannotServe are the beginnings of a server's errors that would be the same
+// for every claim.
+var cannotServe = []string{
+	"LOADING", "READONLY", "OOM", "BUSY", "MISCONF", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+	"NOAUTH", "WRONGPASS", "NOPERM", "UNKILLABLE", "ERR max number of clients",
+}
+
+// retest writes to the store, again and again with jitter, until that works or
+// the throttle is closed. What reads alone would find again might still take
+// no writes.
 func (o *outage) retest() {
 	defer o.t.loops.Done()
-	b := backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(50*time.Millisecond),
-		backoff.WithMaxInterval(time.Second),
-		backoff.WithMaxElapsedTime(0),
-	)
-	err := backoff.Retry(func() error {
+	timer := time.NewTimer(o.intervals.NextBackOff())
+	defer timer.Stop()
+	for {
+		select {
+		case <-o.t.done.Done():
+			return
+		case <-timer.C:
+		}
 		ctx, cancel := context.WithTimeout(o.t.done, verdictWait)
-		defer cancel()
-		_, err := o.t.store.claim(ctx, &claim{account: "retest", budget: "retest", dry: true})
-		return err
-	}, backoff.WithContext(b, o.t.done))
-	if err == nil {
-		o.over()
+		_, err := o.t.store.claim(ctx, testClaim())
+		cancel()
+		if err == nil {
+			o.over()
+			return
+		}
+		timer.Reset(o.intervals.NextBackOff())
+	}
+}
+
+// testClaim charges one unit of a limit that nobody has.
+func testClaim() *claim {
+	s := spec{amount: MaxAmount, burst: MaxAmount, per: 1000, label: 1000 * 64, ceilings: []ceiling{{whole, MaxAmount, MaxAmount}}}
+	return &claim{
+		account: "retest", budget: "retest", limits: []spec{s}, own: 1, keys: []Fingerprint{"retest"}, models: []modelID{""},
+		runs: []run{{n: 1, cost: []float64{1}}},
 	}
 }
 
 // over ends the outage: the verdicts that were kept are written, and those
-// who wait ask the store again.
+// who wait or have something to tell turn to the store again.
 func (o *outage) over() {
+	now := time.Now()
 	o.mu.Lock()
-	lasted, kept := time.Since(o.since), o.kept
-	o.since, o.cause, o.kept = time.Time{}, nil, nil
+	lasted, kept := now.Sub(o.since), o.kept
+	o.since, o.ended, o.answer, o.cause, o.kept = time.Time{}, now, now, nil, map[keptID]keptVerdict{}
 	o.mu.Unlock()
 	o.t.tellOutage(false, nil, lasted)
 	for _, k := range kept {
@@ -97,134 +177,21 @@ func (o *outage) over() {
 	}
 }
 
-// keep holds a verdict for when the store is back.
-func (o *outage) keep(c claim, at time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.kept) >= maxKept {
-		o.kept = o.kept[1:]
-	}
-	o.kept = append(o.kept, keptVerdict{c, at})
-}
-
-// write writes what is left of a kept verdict.
-func (k keptVerdict) write(t *Throttle) {
-	v := *k.claim.verdict
-	if v.length > 0 {
-		if v.length -= microsOf(time.Since(k.at)); v.length <= 0 {
-			return
-		}
-	}
-	k.claim.verdict = &v
-	_, _ = t.write(k.claim) // one that fails again is kept again
-}
-
-// mode is what happens to a lane's calls of a queue during an outage: the
-// strictest that is named.
-func (o *outage) mode(q *queue, lane int) Outage {
-	strictest := OutageDefault
-	for _, m := range []Outage{o.t.cfg.LaneOutage[o.t.cfg.Lanes[lane].Name], q.outage, o.t.cfg.Outage} {
-		if m.strictness() > strictest.strictness() {
-			strictest = m
-		}
-	}
-	if strictest == OutageDefault {
-		return OutageLocal
-	}
-	return strictest
-}
-
-func (m Outage) strictness() int {
-	return [...]int{OutageDefault: 0, OutageOpen: 1, OutageLocal: 2, OutageClosed: 3}[m]
-}
-
-// decide answers a claim by each lane's mode.
-func (o *outage) decide(q *queue, b *batch) answer {
-	c := b.claim
-	c.settles, c.fixes, c.number = nil, nil, 0 // the store's, not ours
-	c.limits = o.part(q)
-	c.runs = nil
-	var places []int
-	ans := answer{local: true, outcomes: make([][]outcome, len(b.claim.runs)), keys: make([]keyView, len(c.keys))}
-	for i, r := range b.claim.runs {
-		all := func(code outcomeCode) { ans.outcomes[i] = []outcome{{code: code, n: r.n}} }
-		switch mode := o.mode(q, r.lane); {
-		case r.mayProbe || r.holds != "":
-			// Who may probe can't be agreed on now.
-			all(deniedKey)
-		case mode == OutageOpen && !r.hold:
-			all(granted)
-		case mode == OutageClosed && !r.hold:
-			all(deniedStore)
-		default:
-			c.runs, places = append(c.runs, r), append(places, i)
-		}
-	}
-	local, _, _, _ := o.local.decide(&c, -1)
-	ans.now = local.now
-	for j, i := range places {
-		ans.outcomes[i] = local.outcomes[j]
-	}
-	for i, k := range c.keys {
-		ans.keys[i].gen = q.a.keyNow(k).gen
-	}
-	return ans
-}
-
-// settle corrects a charge made during an outage, where it was made.
-func (o *outage) settle(q *queue, s settlement) {
-	o.local.decide(&claim{account: q.a.id, budget: q.id, limits: o.part(q), own: q.own, settles: []settlement{s}}, -1)
-}
-
-// part is this process's part of a queue's limits.
-func (o *outage) part(q *queue) []spec {
-	rank, live := o.t.store.fleet()
-	if n := o.t.cfg.Instances; n > 0 {
-		live = n
-	}
-	live = max(1, live)
-	rank %= live
-	parts := make([]spec, len(q.limits))
-	for i, s := range q.limits {
-		s.amount, s.burst = partOf(s.amount, rank, live), partOf(s.burst, rank, live)
-		s.ceilings = append([]ceiling(nil), s.ceilings...)
-		for j := range s.ceilings {
-			l := &s.ceilings[j]
-			l.amount, l.burst = partOf(l.amount, rank, live), partOf(l.burst, rank, live)
-		}
-		parts[i] = s
-	}
-	return parts
-}
-
-// partOf is the part of process rank of live: together they are the whole.
-func partOf(amount float64, rank, live int) float64 {
-	a, i, n := int64(amount), int64(rank), int64(live)
-	// Taken apart so that nothing overflows: a is q*n + r.
-	q, r := a/n, a%n
-	return float64(q + r*(i+1)/n - r*i/n)
-}
-
-func laneName(ctx context.Context) string {
-	l, _ := lanes.From(ctx)
-	return l.Name
-}
-
-// decide brings a batch to the store, or answers it here while that is out of
-// reach. The error of a closed throttle is the only one.
-func (t *Throttle) decide(q *queue, b *batch) (answer, error) {
+// decide brings a batch to the store, or answers it here while that gives no
+// answer.
+func (t *Throttle) decide(q *queue, b *batch) answer {
+	number := 0.0
 	if !t.outage.down() {
 		ans, err := t.store.claim(context.Background(), &b.claim)
 		if err == nil {
-			return ans, nil
+			t.outage.answered()
+			t.outage.mirror(q, b, &ans)
+			return ans
 		}
 		t.outage.failed(err)
-		ans = t.outage.decide(q, b)
-		ans.unknown = &fix{number: b.claim.number, settles: b.claim.settles}
-		return ans, nil
+		number = b.claim.number // it may have been applied all the same
 	}
 	ans := t.outage.decide(q, b)
-	// Its settlements were not sent.
-	ans.unknown = &fix{settles: b.claim.settles}
-	return ans, nil
+	ans.unknown = &fix{number: number, settles: b.claim.settles}
+	return ans
 }

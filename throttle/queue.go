@@ -25,9 +25,12 @@ type queue struct {
 	own    int    // how many are the budget's
 	outage Outage
 	price  Price
+	free   bool // of a model that no budget matches
 	// process tells this queue's claims from those of every other, of this
 	// process and of others: eight random bytes.
 	process string
+
+	part part // guarded by the outage's mu
 
 	mu      sync.Mutex
 	room    *lanes.Room[*ask]
@@ -68,7 +71,7 @@ const (
 
 func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q := &queue{
-		t: t, a: a, id: id, name: b.Name, outage: b.Outage, price: b.Price,
+		t: t, a: a, id: id, name: b.Name, outage: b.Outage, price: b.Price, free: b.free,
 		room:   lanes.NewRoom[*ask](len(t.cfg.Lanes)),
 		denied: map[modelID]deniedUntil{},
 	}
@@ -97,7 +100,10 @@ func (q *queue) kick() {
 	q.sending = true
 	q.mu.Unlock()
 	if q.t.store.immediate() {
-		q.send()
+		// One round here; whoever came meanwhile doesn't keep this caller.
+		if q.round() {
+			go q.send()
+		}
 		return
 	}
 	go q.send()
@@ -109,18 +115,21 @@ func (q *queue) workLocked() bool {
 
 // send makes claims until there is nothing to claim for.
 func (q *queue) send() {
-	for {
-		q.mu.Lock()
-		if !q.workLocked() {
-			q.sending = false
-			q.mu.Unlock()
-			return
-		}
-		b := q.gather(time.Now())
-		q.mu.Unlock()
-		a, err := q.t.decide(q, b)
-		q.apply(b, a, err)
+	for q.round() {
 	}
+}
+
+// round makes one claim, and reports whether there is work for another.
+func (q *queue) round() bool {
+	q.mu.Lock()
+	b := q.gather(time.Now())
+	q.mu.Unlock()
+	ans := q.t.decide(q, b)
+	q.apply(b, ans)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sending = q.workLocked()
+	return q.sending
 }
 
 // onWake claims for the waiting calls: by the store's word it is the turn of
@@ -187,6 +196,16 @@ func (q *queue) settleLocked(a *ask, lacks lackSet) {
 	a.lacks = lacks
 	q.room.Settle(a.place)
 	q.countLocked(a, 1)
+}
+
+// departLocked takes out a call that won't be sent. Where it lacked room, it
+// stood in the way of those behind it: they are claimed for at once.
+func (q *queue) departLocked(a *ask) {
+	stood := a.place.Settled() && a.lacks&(lacksBudget-1) != 0
+	q.leaveLocked(a)
+	if stood && q.room.Len() > q.room.Fresh() {
+		q.due = true
+	}
 }
 
 // leaveLocked takes a call out of the room.

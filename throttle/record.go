@@ -169,6 +169,28 @@ func (c *counter) settle(s *spec, now, at, delta float64) {
 	}
 }
 
+// expires is when the counter stops mattering, in the store's microseconds.
+func (c *counter) expires(s *spec, now float64) float64 {
+	switch s.algorithm {
+	case SlidingWindow:
+		return windowStart(c, s) + 2*s.per
+	case FixedWindow:
+		return windowStart(c, s) + s.per
+	case SlidingLog:
+		if len(c.slots) == 0 {
+			return 0
+		}
+		return float64((c.slots[len(c.slots)-1].number + logSpan(s.per) + 1) * logWidth(s.per))
+	}
+	at := bucketRoomAt(&c.bucket, now, s.per, s.burst)
+	for i := range s.ceilings {
+		if l := &s.ceilings[i]; l.share < whole {
+			at = max(at, bucketRoomAt(&c.shareOf(l.share).bucketLevel, now, s.per, l.burst))
+		}
+	}
+	return at
+}
+
 // firstOfShare reports whether no earlier lane has the share of lane i: lanes
 // of one share have one level.
 func firstOfShare(s *spec, i int) bool {

@@ -203,7 +203,7 @@ func bounded[T any](ctx context.Context, s *RedisStore, f func(context.Context) 
 	done := make(chan result, 1)
 	if err := s.underWay.Acquire(ctx, 1); err != nil {
 		var zero T
-		return zero, fmt.Errorf("headgate: Redis didn't answer in time: too many commands are under way: %w", err)
+		return zero, &lateError{timeout: s.timeout, err: fmt.Errorf("too many commands are under way: %w", err)}
 	}
 	go func() {
 		defer s.underWay.Release(1)
@@ -215,7 +215,7 @@ func bounded[T any](ctx context.Context, s *RedisStore, f func(context.Context) 
 		return r.v, r.err
 	case <-ctx.Done():
 		var zero T
-		return zero, fmt.Errorf("headgate: Redis didn't answer in time: %w", ctx.Err())
+		return zero, &lateError{timeout: s.timeout, err: ctx.Err()}
 	}
 }
 

@@ -30,7 +30,7 @@ func (b *bench) apply(v verdictNote) {
 		b.pause(b.budget, v, true)
 	case v.class.pauses() && v.scope == ScopeKey:
 		b.pause(b.account, v, false)
-	case v.class == ModelDenied:
+	case v.class == ModelDenied && v.length > 0:
 		b.denyModel(v)
 	case v.class.refusesKey():
 		b.refuseKey(k, v, holder)

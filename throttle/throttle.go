@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/headgate-go/headgate/lanes"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -77,7 +78,8 @@ func New(c Config) (*Throttle, error) {
 func (t *Throttle) laneOf(ctx context.Context, call Call) (int, error) {
 	name := call.Lane.Name
 	if name == "" {
-		name = laneName(ctx)
+		l, _ := lanes.From(ctx)
+		name = l.Name
 	}
 	if name == "" {
 		return 0, nil
@@ -104,15 +106,20 @@ func (t *Throttle) queueFor(call Call) (*queue, modelID) {
 		return r.q, r.id
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r, ok := t.routes[k]; ok {
-		return r.q, r.id
+	if r, ok = t.routes[k]; !ok {
+		t.forgetIdle()
+		full := len(t.routes) >= maxModels
+		if r = t.newRoute(k, full); !full {
+			t.routes[k] = r
+		}
 	}
-	t.forgetIdle()
-	full := len(t.routes) >= maxModels
-	r = t.newRoute(k, full)
-	if !full {
-		t.routes[k] = r
+	unheard := r.q.free && !t.unmatched[k.model] && len(t.unmatched) < maxModels
+	if unheard {
+		t.unmatched[k.model] = true
+	}
+	t.mu.Unlock()
+	if unheard && len(t.cfg.Account) == 0 {
+		t.cfg.Logger.Warn("headgate: no budget matches the model, so its calls are not limited", "model", k.model)
 	}
 	return r.q, r.id
 }
@@ -120,9 +127,11 @@ func (t *Throttle) queueFor(call Call) (*queue, modelID) {
 // newRoute finds or makes the queue that a routeKey leads to. t.mu is held.
 func (t *Throttle) newRoute(k routeKey, full bool) route {
 	id := string(k.key)
-	if k.account != "" {
-		// Nobody can choose an account that meets a fingerprint.
+	switch {
+	case k.account != "":
 		id = "@" + k.account
+	case strings.HasPrefix(id, "@"):
+		id = "\x00" + id // so that no key meets an account's name
 	}
 	a := t.accounts[id]
 	if a == nil {
@@ -132,7 +141,11 @@ func (t *Throttle) newRoute(k routeKey, full bool) route {
 	a.touched.Store(true)
 	b, name := t.budgetFor(k.model)
 	if b.PerModel && full {
-		name = b.Name + "\x00overflow"
+		// No model's own name has a \x01 here. Models without a budget have
+		// one of their own each, and share one, too.
+		if name = b.Name + "\x01overflow"; b.free {
+			name = "\x01overflow"
+		}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -157,11 +170,7 @@ func (t *Throttle) budgetFor(model string) (*Budget, string) {
 		}
 		return b, b.Name
 	}
-	if !t.unmatched[model] && len(t.unmatched) < maxModels {
-		t.unmatched[model] = true
-		t.cfg.Logger.Warn("headgate: no budget matches the model, so its calls are not limited", "model", model)
-	}
-	return &Budget{Name: model, PerModel: true}, "\x00" + model
+	return &Budget{Name: model, PerModel: true, free: true}, "\x00" + model
 }
 
 func modelIDOf(model string) modelID {
@@ -179,6 +188,8 @@ func (t *Throttle) Close() error {
 	}
 	t.stop()
 	t.stopWatch()
+	t.outage.mu.Lock() // from here on no outage starts
+	t.outage.mu.Unlock()
 	var g errgroup.Group
 	g.SetLimit(16)
 	for _, q := range t.allQueues() {

@@ -1,0 +1,152 @@
+package throttle
+
+// local.go decides for this process alone while the store gives no answer. The
+// local mode runs the same decisions on a store in memory, with this process's
+// part of every limit. That store is told all the while what this process
+// spends and which pauses it knows, and kept from one outage to the next, so
+// that a store which comes and goes hands out nothing extra.
+
+// mode is what happens to a lane's calls of a queue during an outage: the
+// strictest that is named.
+func (o *outage) mode(q *queue, lane int) Outage {
+	strictest := OutageDefault
+	for _, m := range []Outage{o.t.cfg.LaneOutage[o.t.cfg.Lanes[lane].Name], q.outage, o.t.cfg.Outage} {
+		if m.strictness() > strictest.strictness() {
+			strictest = m
+		}
+	}
+	if strictest == OutageDefault {
+		return OutageLocal
+	}
+	return strictest
+}
+
+func (m Outage) strictness() int {
+	return [...]int{OutageDefault: 0, OutageOpen: 1, OutageLocal: 2, OutageClosed: 3}[m]
+}
+
+// decide answers a claim by each lane's mode.
+func (o *outage) decide(q *queue, b *batch) answer {
+	c := b.claim
+	c.settles, c.fixes, c.number = nil, nil, 0 // the store's, not ours
+	c.limits = o.part(q)
+	c.runs = nil
+	var places []int
+	ans := answer{local: true, outcomes: make([][]outcome, len(b.claim.runs)), keys: make([]keyView, len(c.keys))}
+	for i, r := range b.claim.runs {
+		all := func(code outcomeCode) { ans.outcomes[i] = []outcome{{code: code, n: r.n}} }
+		switch mode := o.mode(q, r.lane); {
+		case r.mayProbe || r.holds != "":
+			// Who may probe can't be agreed on now.
+			all(deniedKey)
+		case mode == OutageOpen && !r.hold:
+			all(granted)
+		case mode == OutageClosed && !r.hold:
+			all(deniedStore)
+		default:
+			c.runs, places = append(c.runs, r), append(places, i)
+		}
+	}
+	local, _, _, _ := o.local.decide(&c, -1)
+	ans.now, ans.budget, ans.account = local.now, local.budget, local.account
+	for j, i := range places {
+		ans.outcomes[i] = local.outcomes[j]
+	}
+	for i, k := range c.keys {
+		ans.keys[i].gen = q.a.keyNow(k).gen
+	}
+	return ans
+}
+
+// settle corrects a charge made during an outage, where it was made.
+func (o *outage) settle(q *queue, s settlement) {
+	o.local.decide(&claim{account: q.a.id, budget: q.id, limits: o.part(q), own: q.own, settles: []settlement{s}}, -1)
+}
+
+// present is later than every instant of a store: a charge made then counts as
+// made now.
+const present = 4e15
+
+// mirror charges what the store has let through to this process's part, too.
+// What is given back later isn't: too little room here is better than too much.
+func (o *outage) mirror(q *queue, b *batch, ans *answer) {
+	if len(q.limits) == 0 || o.t.store.immediate() {
+		return // a store in memory is never away
+	}
+	spent := settlement{at: present, delta: make([]float64, len(q.limits))}
+	some := false
+	for i, outcomes := range ans.outcomes {
+		for _, out := range outcomes {
+			if out.code != granted && out.code != grantedKey {
+				continue
+			}
+			for l, cost := range b.claim.runs[i].cost {
+				spent.delta[l] += float64(float64(out.n) * cost)
+				some = some || cost > 0
+			}
+		}
+	}
+	if some && !b.claim.dry {
+		o.settle(q, spent)
+	}
+}
+
+// paused tells the local store of a pause; budget "" is the whole account's.
+func (o *outage) paused(a *account, budget string, left, ramp float64, class Class) {
+	if o.t.store.immediate() {
+		return
+	}
+	scope := ScopeModel
+	if budget == "" {
+		scope = ScopeKey
+	}
+	o.local.decide(&claim{
+		account: a.id, budget: budget, keys: []Fingerprint{""}, models: []modelID{""},
+		verdict: &verdictNote{class: class, scope: scope, length: left, ramp: ramp},
+	}, -1)
+}
+
+// part is this process's part of a queue's limits.
+func (o *outage) part(q *queue) []spec {
+	rank, live := o.t.store.fleet()
+	if n := o.t.cfg.Instances; n > 0 {
+		live = n
+	}
+	live = max(1, live)
+	rank %= live
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if p := q.part; p.limits != nil && p.rank == rank && p.live == live {
+		return p.limits
+	}
+	q.part = part{rank: rank, live: live, limits: partsOf(q.limits, rank, live)}
+	return q.part.limits
+}
+
+// A part is what one process of a fleet may spend by itself.
+type part struct {
+	rank, live int
+	limits     []spec
+}
+
+func partsOf(limits []spec, rank, live int) []spec {
+	parts := make([]spec, len(limits))
+	for i, s := range limits {
+		s.amount, s.burst = partOf(s.amount, rank, live), partOf(s.burst, rank, live)
+		s.ceilings = append([]ceiling(nil), s.ceilings...)
+		for j := range s.ceilings {
+			l := &s.ceilings[j]
+			l.amount, l.burst = partOf(l.amount, rank, live), partOf(l.burst, rank, live)
+		}
+		parts[i] = s
+	}
+	return parts
+}
+
+// partOf is the part of process rank of live: together they are the whole.
+func partOf(amount float64, rank, live int) float64 {
+	a, i, n := int64(amount), int64(rank), int64(live)
+	// Taken apart so that nothing overflows: a is q*n + r.
+	q, r := a/n, a%n
+	return float64(q + r*(i+1)/n - r*i/n)
+}

@@ -49,7 +49,7 @@ func (b *bodyScan) read(r *http.Request) io.ReadCloser {
 	case jsonBody:
 		return b.readJSON(r)
 	case formBody:
-		if b.wantsKey || b.vendor.modelAt != "" && !b.vendor.tokens {
+		if b.wantsKey || b.vendor.forms {
 			return b.readForm(r)
 		}
 	}

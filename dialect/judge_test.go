@@ -87,6 +87,28 @@ func TestRecordedAnswersAreTakenForWhatTheyAre(t *testing.T) {
 	}
 }
 
+// What Judge sees within a recorded 200, a Meter sees while it streams past.
+func TestMeterSeesWhatJudgeSees(t *testing.T) {
+	for _, row := range vendorRows(t) {
+		if row.Status/100 != 2 {
+			continue
+		}
+		t.Run(row.Vendor+"/"+row.Case, func(t *testing.T) {
+			d, _ := dialect.ByName(row.Vendor)
+			resp := row.response()
+			m := dialect.NewMeter(d, resp)
+			for i := range row.Body {
+				m.Write([]byte(row.Body[i : i+1]))
+			}
+			m.Usage()
+			got, known := m.Verdict()
+			if want := dialect.Judge(d, resp); got != want || known != (want.Class != throttle.OK) {
+				t.Errorf("%+v, %v, want %+v", got, known, want)
+			}
+		})
+	}
+}
+
 // verdictTests go beyond the recorded answers: neighbours of each trap.
 var verdictTests = []struct {
 	name    string
@@ -455,7 +477,8 @@ func TestJudgeCopesWithAnswersWithoutABody(t *testing.T) {
 func FuzzJudge(f *testing.F) {
 	f.Add(429, []byte(`{"error":{"code":"insufficient_quota"}}`), "10", "gzip")
 	f.Fuzz(func(t *testing.T, status int, body []byte, retryAfter, encoding string) {
-		for _, d := range []dialect.Dialect{dialect.OpenAI, dialect.Anthropic, dialect.Gemini, dialect.Twilio, dialect.Generic} {
+		for _, name := range dialect.Names() {
+			d, _ := dialect.ByName(name)
 			resp := answer(status, string(body), "Retry-After", retryAfter, "Content-Encoding", encoding)
 			got := dialect.Judge(d, resp)
 			if got.Wait < 0 || len(got.Detail) > 300 || status < 400 && got.Class != throttle.OK {

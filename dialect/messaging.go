@@ -31,6 +31,7 @@ var plivo = &vendor{
 	name:      "plivo",
 	key:       headerKey("Authorization"),
 	modelAt:   "src",
+	forms:     true,
 	busyScope: throttle.ScopeKey,
 	messages:  []string{"error"},
 }

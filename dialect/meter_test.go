@@ -87,6 +87,9 @@ func TestNilMeterDoesNothing(t *testing.T) {
 		"compressed": dialect.NewMeter(dialect.OpenAI, answer(200, "{}", "Content-Encoding", "br")),
 	} {
 		n, err := m.Write([]byte(`{"usage":{"prompt_tokens":5}}`))
+		if _, known := m.Verdict(); known {
+			t.Errorf("%s: a verdict", name)
+		}
 		if _, known := m.Usage(); m != nil || n != 29 || err != nil || known {
 			t.Errorf("%s: %p, wrote %d, %v, known %v", name, m, n, err, known)
 		}

@@ -444,3 +444,27 @@ func FuzzReadIsTheSameHoweverTheBodyComes(f *testing.F) {
 		}
 	})
 }
+
+func FuzzReadForm(f *testing.F) {
+	f.Add([]byte("to=1&api_key=abc&text=Z%C3%BCrich&api_secret=secret"))
+	f.Add([]byte("src=%zz&&=;"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, d := range []dialect.Dialect{dialect.Vonage, dialect.Plivo, dialect.Slack, dialect.WhatsApp} {
+			whole := post(t, "https://x/", string(body), "Content-Type", "application/x-www-form-urlencoded")
+			pieces := post(t, "https://x/", "", "Content-Type", "application/x-www-form-urlencoded")
+			pieces.Body, pieces.GetBody = io.NopCloser(iotest.HalfReader(bytes.NewReader(body))), nil
+			a, b := read(t, d, whole), read(t, d, pieces)
+			sent := io.Reader(pieces.Body)
+			if b.Body != nil {
+				sent = b.Body
+			}
+			if got, err := io.ReadAll(sent); !bytes.Equal(got, body) || err != nil {
+				t.Errorf("%s: body %q, %v", d.Name(), got, err)
+			}
+			b.Body = nil
+			if a != b {
+				t.Errorf("%s: %+v whole, %+v in pieces", d.Name(), a, b)
+			}
+		}
+	})
+}

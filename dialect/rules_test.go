@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate/dialect"
+	"github.com/headgate-go/headgate/pause"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -102,6 +103,9 @@ var ruleTests = []struct {
 	{dialect.Shopify, 423, ``, throttle.KeyRefused, key, 0, nil},
 	{dialect.Shopify, 402, ``, throttle.CreditExhausted, key, 0, nil},
 	{dialect.Shopify, 200, `{"errors":[{"extensions":{"code":"THROTTLED"}}],"extensions":{"cost":{"requestedQueryCost":10,"throttleStatus":{"currentlyAvailable":1,"restoreRate":0}}}}`, throttle.Busy, key, 0, nil},
+	{dialect.Shopify, 200, `{"errors":[{"extensions":{"code":"THROTTLED"}}],"extensions":{"cost":{"requestedQueryCost":1e300,"throttleStatus":{"currentlyAvailable":1,"restoreRate":1e-9}}}}`, throttle.Busy, key, pause.MaxHint, nil},
+	{dialect.Shopify, 200, `{"errors":[{"extensions":{"code":"THROTTLED"}}],"extensions":{"cost":{"requestedQueryCost":1,"throttleStatus":{"currentlyAvailable":5,"restoreRate":1}}}}`, throttle.Busy, key, 0, nil},
+	{dialect.Shopify, 200, `{"errors":[{"extensions":{"code":"MAX_COST_EXCEEDED"}}]}`, throttle.BadRequest, none, 0, nil},
 	{dialect.MetaGraph, 400, `{"error":{"code":4}}`, throttle.Busy, key, 0, nil},
 	{dialect.MetaGraph, 403, `{"error":{"code":205}}`, throttle.KeyRefused, key, 0, nil},
 	{dialect.MetaGraph, 400, `{"error":{"code":100}}`, throttle.BadRequest, none, 0, nil},

@@ -19,9 +19,10 @@ type vendor struct {
 	bodyKey []string
 	// accountBefore: what comes before it in the credential is the account.
 	accountBefore string
-	// modelAt is the field of the body, JSON or a form, that has the model
-	// where model yields none.
+	// modelAt is the field of a JSON body that has the model where model yields
+	// none; forms: of a form, too.
 	modelAt     string
+	forms       bool
 	modelPrefix string // dropped from it
 	// caps are the body's fields that cap the output. Of several the largest
 	// counts.

@@ -37,6 +37,7 @@ func TestCredentialAndAccountOfEveryVendor(t *testing.T) {
 
 		{"the project", dialect.Vertex, vertexURL, []string{"Authorization", "Bearer ya29.hourly"}, "projects/acme", "projects/acme/locations/us-central1"},
 		{"the payer", dialect.Vertex, "https://x/v1/publishers/google/models/g:generateContent", []string{"X-Goog-User-Project", "acme"}, "projects/acme", ""},
+		{"express mode's header", dialect.Vertex, "https://x/v1/publishers/google/models/g:generateContent", []string{"X-Goog-Api-Key", "AIza"}, "AIza", ""},
 		{"express mode", dialect.Vertex, "https://x/v1/publishers/google/models/g:generateContent?key=AIza", nil, "AIza", ""},
 		{"neither", dialect.Vertex, "https://x/v1/publishers/google/models/g:generateContent", []string{"Authorization", "Bearer ya29.hourly"}, "https://x", ""},
 
@@ -49,6 +50,8 @@ func TestCredentialAndAccountOfEveryVendor(t *testing.T) {
 		{"basic", dialect.Vonage, "https://x/", []string{"Authorization", "Basic YWJjOnNlY3JldA=="}, "abc:secret", "abc"},
 		{"query", dialect.Vonage, "https://x/sms/json?api_key=abc&api_secret=secret", nil, "abc:secret", "abc"},
 		{"web token: the application", dialect.Vonage, "https://x/", []string{"Authorization", "Bearer " + tokenWith("application_id", "app-1")}, "app-1", ""},
+		{"no web token", dialect.Vonage, "https://x/", []string{"Authorization", "Bearer a.b.c"}, "a.b.c", ""},
+		{"nor this", dialect.Vonage, "https://x/", []string{"Authorization", "Bearer a.!.c"}, "a.!.c", ""},
 		{"another web token", dialect.Vonage, "https://x/", []string{"Authorization", "Bearer " + tokenWith("sub", "x")}, tokenWith("sub", "x"), ""},
 
 		{"access key", dialect.MessageBird, "https://x/", []string{"Authorization", "AccessKey k"}, "AccessKey k", ""},
@@ -114,7 +117,7 @@ func TestCredentialInTheBodyIsFoundAndTheBodyKept(t *testing.T) {
 }
 
 func TestBodyIsLeftAloneWhereTheHeaderHasTheCredential(t *testing.T) {
-	for _, d := range []dialect.Dialect{dialect.Vonage, dialect.Slack, dialect.WhatsApp, dialect.Stripe, dialect.SES} {
+	for _, d := range []dialect.Dialect{dialect.Vonage, dialect.Slack, dialect.WhatsApp, dialect.Stripe, dialect.SES, dialect.Generic, dialect.OpenAI} {
 		own := &countedBody{Reader: strings.NewReader("token=x")}
 		r := post(t, "https://x/", "", "Authorization", "Bearer k", "Content-Type", "application/x-www-form-urlencoded")
 		r.Body, r.GetBody = own, nil
@@ -139,6 +142,7 @@ func TestModelOfEveryVendor(t *testing.T) {
 		{dialect.HuggingFace, "https://router.huggingface.co/hf-inference/models/org/name", `{"inputs":"x"}`, "org/name"},
 
 		{dialect.AzureOpenAI, "https://x/openai/deployments/my%20gpt/chat/completions?api-version=1", `{"model":"gpt-4o"}`, "my gpt"},
+		{dialect.AzureOpenAI, "https://x/openai/deployments/100%2525zz/chat/completions", `{}`, "100%25zz"},
 		{dialect.AzureOpenAI, "https://x/openai/v1/responses", `{"model":"my-gpt"}`, "my-gpt"},
 
 		{dialect.Vertex, "https://x/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse", `{}`, "gemini-2.5-pro"},
@@ -181,6 +185,9 @@ func TestModelOfEveryVendor(t *testing.T) {
 		t.Errorf("plivo's form: model %q", got)
 	}
 	get, _ := http.NewRequest("", "https://x/v1/customers/cus_1", nil)
+	if got := read(t, dialect.HuggingFace, get).Model; got != "" {
+		t.Errorf("huggingface's GET: model %q", got)
+	}
 	if got := read(t, dialect.Stripe, get).Model; got != "GET /v1/customers/:id" {
 		t.Errorf("stripe's GET: model %q", got)
 	}

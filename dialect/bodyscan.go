@@ -12,6 +12,7 @@ import (
 type bodyScan struct {
 	vendor   *vendor
 	wantsKey bool // the credential is looked for here
+	copyOnly bool // the request has been sent, so its own body isn't to be touched
 
 	model   string
 	key     [maxBodyKey]string
@@ -71,6 +72,9 @@ func (b *bodyScan) scan(r *http.Request, scan *scanner) io.ReadCloser {
 		_ = body.Close()
 		return nil
 	}
+	if b.copyOnly {
+		return nil
+	}
 	kept, front := peek(r.Body, maxPeek, r.Context().Done())
 	_, _ = scan.Write(front)
 	b.scanned = int64(len(front))
@@ -82,7 +86,7 @@ func (b *bodyScan) readForm(r *http.Request) (kept io.ReadCloser) {
 	if body := copyOf(r); body != nil {
 		front, _ = io.ReadAll(io.LimitReader(body, maxForm))
 		_ = body.Close()
-	} else {
+	} else if !b.copyOnly {
 		kept, front = peek(r.Body, maxForm, r.Context().Done())
 	}
 	form, _ := url.ParseQuery(string(front)) // as far as it is one

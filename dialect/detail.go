@@ -61,8 +61,8 @@ func (v *vendor) secretsOf(resp *http.Response) []string {
 	if user, password, ok := r.BasicAuth(); ok {
 		secrets = append(secrets, user, password)
 	}
-	if b := (bodyScan{vendor: v, wantsKey: true}); len(v.bodyKey) > 0 && r.GetBody != nil {
-		b.read(r) // a copy
+	if b := (bodyScan{vendor: v, wantsKey: true, copyOnly: true}); len(v.bodyKey) > 0 {
+		b.read(r)
 		secrets = append(secrets, b.key[:]...)
 	}
 	return secrets

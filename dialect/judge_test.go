@@ -465,6 +465,20 @@ func TestCustomJudgeSeesTheBodyAndDecides(t *testing.T) {
 	}
 }
 
+func TestCustomJudgeSeesTheFrontOfAStreamThatMayBeHeldUp(t *testing.T) {
+	own := dialect.New("own", nil, dialect.Custom{
+		Judge: func(_ *http.Response, body []byte, v throttle.Verdict) throttle.Verdict {
+			v.Detail += string(body)
+			return v
+		},
+	})
+	for typ, want := range map[string]string{sse: "event: error\n\n", "application/json": "event: error\n\n", "text/html": "", "": ""} {
+		if got := dialect.Judge(own, answer(200, "event: error\n\n", "Content-Type", typ)); got != (throttle.Verdict{Detail: want}) {
+			t.Errorf("%s: %+v, want ok and the body %q", typ, got, want)
+		}
+	}
+}
+
 func TestJudgeCopesWithAnswersWithoutABody(t *testing.T) {
 	for _, body := range []io.ReadCloser{nil, http.NoBody} {
 		resp := &http.Response{StatusCode: 429, Body: body}

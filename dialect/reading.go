@@ -99,7 +99,7 @@ func waitHeaders(h http.Header) http.Header {
 	kept := make(http.Header, 3)
 	for _, name := range [...]string{"Date", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
 		if values := h[name]; len(values) > 0 {
-			kept[name] = values[:1:1]
+			kept[name] = []string{values[0]}
 		}
 	}
 	return kept

@@ -68,7 +68,8 @@ func Read(d Dialect, r *http.Request) (Request, error) {
 	return asked, nil
 }
 
-// accountOf returns the account that is a part of the credential.
+// accountOf returns the account that is a part of the credential, as a
+// fingerprint: a part of a credential isn't to go on as it is either.
 func (v *vendor) accountOf(credential string) string {
 	if v.accountBefore == "" {
 		return ""
@@ -77,7 +78,7 @@ func (v *vendor) accountOf(credential string) string {
 	if !found {
 		return ""
 	}
-	return account
+	return string(throttle.FingerprintOf(account))
 }
 
 // call calls one of a vendor's functions; none yields "".

@@ -17,7 +17,8 @@ type vendor struct {
 	// bodyKey are fields of the body, JSON or a form, that together are the
 	// credential where key yields none, with a colon between them.
 	bodyKey []string
-	// accountBefore: what comes before it in the credential is the account.
+	// accountBefore: what comes before it in the credential identifies the
+	// account.
 	accountBefore string
 	// modelAt is the field of a JSON body that has the model where model yields
 	// none; forms: of a form, too.

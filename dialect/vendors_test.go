@@ -19,6 +19,9 @@ func tokenWith(name, value string) string {
 	return part([]byte(`{"alg":"RS256"}`)) + "." + part([]byte(`{"`+name+`":"`+value+`"}`)) + ".sig"
 }
 
+// abc is an account that is known by a part of its credential.
+var abc = string(throttle.FingerprintOf("abc"))
+
 func TestCredentialAndAccountOfEveryVendor(t *testing.T) {
 	const vertexURL = "https://us-central1-aiplatform.googleapis.com/v1/projects/acme/locations/us-central1/publishers/google/models/gemini:generateContent"
 	tests := []struct {
@@ -47,8 +50,8 @@ func TestCredentialAndAccountOfEveryVendor(t *testing.T) {
 		{"bearer", dialect.Bedrock, "https://x/", []string{"Authorization", "Bearer ABSK"}, "ABSK", ""},
 		{"odd signature", dialect.Bedrock, "https://x/", []string{"Authorization", "AWS4-HMAC-SHA256 Signature=abc"}, "AWS4-HMAC-SHA256 Signature=abc", ""},
 
-		{"basic", dialect.Vonage, "https://x/", []string{"Authorization", "Basic YWJjOnNlY3JldA=="}, "abc:secret", "abc"},
-		{"query", dialect.Vonage, "https://x/sms/json?api_key=abc&api_secret=secret", nil, "abc:secret", "abc"},
+		{"basic", dialect.Vonage, "https://x/", []string{"Authorization", "Basic YWJjOnNlY3JldA=="}, "abc:secret", abc},
+		{"query", dialect.Vonage, "https://x/sms/json?api_key=abc&api_secret=secret", nil, "abc:secret", abc},
 		{"web token: the application", dialect.Vonage, "https://x/", []string{"Authorization", "Bearer " + tokenWith("application_id", "app-1")}, "app-1", ""},
 		{"no web token", dialect.Vonage, "https://x/", []string{"Authorization", "Bearer a.b.c"}, "a.b.c", ""},
 		{"nor this", dialect.Vonage, "https://x/", []string{"Authorization", "Bearer a.!.c"}, "a.!.c", ""},
@@ -84,8 +87,8 @@ func TestCredentialInTheBodyIsFoundAndTheBodyKept(t *testing.T) {
 		typ, body    string
 		key, account string
 	}{
-		{"JSON", dialect.Vonage, "application/json", `{"to":"1","api_secret":"secret","api_key":"abc"}`, "abc:secret", "abc"},
-		{"form", dialect.Vonage, form, "to=1&api_key=abc&text=Z%C3%BCrich&api_secret=secret", "abc:secret", "abc"},
+		{"JSON", dialect.Vonage, "application/json", `{"to":"1","api_secret":"secret","api_key":"abc"}`, "abc:secret", abc},
+		{"form", dialect.Vonage, form, "to=1&api_key=abc&text=Z%C3%BCrich&api_secret=secret", "abc:secret", abc},
 		{"form", dialect.Slack, form, "channel=C1&token=xoxb-1", "xoxb-1", ""},
 		{"JSON", dialect.MetaGraph, "application/json", `{"access_token":"EAA"}`, "EAA", ""},
 		{"none", dialect.Vonage, form, "to=1", "https://x", ""},
@@ -238,6 +241,22 @@ func TestFormIsReadInPart(t *testing.T) {
 	}
 	if got, _ := io.ReadAll(asked.Body); string(got) != body {
 		t.Errorf("%d bytes are sent, want %d", len(got), len(body))
+	}
+}
+
+// Once a request has been sent, its body is the transport's alone.
+func TestJudgeLeavesTheRequestsBodyAlone(t *testing.T) {
+	for _, typ := range []string{"application/json", "application/x-www-form-urlencoded"} {
+		own := &countedBody{Reader: strings.NewReader("api_key=abc")}
+		r := post(t, "https://x/", "", "Content-Type", typ)
+		for _, copies := range []func() (io.ReadCloser, error){nil, func() (io.ReadCloser, error) { return nil, io.ErrUnexpectedEOF }} {
+			r.Body, r.GetBody = own, copies
+			resp := answer(401, "{}")
+			resp.Request = r
+			if dialect.Judge(dialect.Vonage, resp); own.reads > 0 {
+				t.Errorf("%s: the request's body was read", typ)
+			}
+		}
 	}
 }
 

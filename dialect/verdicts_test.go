@@ -1,6 +1,7 @@
 package dialect_test
 
 import (
+	"net/http"
 	"testing"
 	"time"
 

@@ -17,7 +17,7 @@ local WINDOW, FIXED, LOG = 0, 1, 2 -- algorithms; the others are buckets
 local WHOLE, LEVEL_FLOOR, MAX_WAIT, LOG_SLOTS, USED_CAP = 1000000, -4e15, 1e15, 1000, 4e15
 local RAMP_MOST = 4503599627370496 -- calls, 2^52; from there on a ramp holds nobody back
 local KEY_KEPT, MARGIN = 7 * 24 * 3600 * 1e6, 1e6
-local SLOT_KEPT, SLOT_ANSWER = 600 * 1e6, 16
+local SLOT_KEPT, SLOT_ANSWER, WAITS_KEPT = 600 * 1e6, 16, 600 * 1e6
 local GRANTED, GRANTED_KEY, WAITS_ROOM, WAITS_PAUSE, DENIED_ROOM, DENIED_KEY, DENIED_MODEL = 0, 1, 2, 3, 4, 6, 7
 local PAUSED_BIT = 4294967296 -- 2^32, lacksBudget
 local OK, BUSY, OVERLOADED, KEY_REFUSED, CREDIT, MODEL_DENIED, BAD_REQUEST = 0, 1, 2, 3, 4, 5, 6
@@ -31,7 +31,7 @@ local own, probe, every, dry, account, budget, fingerprints, models, limits, set
 dry = dry == 1
 
 -- Records. A record is {until, ramp, used, class, {counter...}, {model, until,
--- ...}, {slot...}}; a slot is {process, number, at, answer, charged by limit}.
+-- ...}, {slot...}, until when somebody waits for room}; a slot is {process, number, at, answer, charged by limit}.
 -- What can't be read as a record is somebody else's, and counts as none.
 local function read(raw)
   if not raw then return nil end
@@ -42,8 +42,8 @@ end
 
 local function load_record(raw)
   local v = read(raw)
-  if not v or type(v[5]) ~= 'table' or type(v[6]) ~= 'table' or type(v[7]) ~= 'table' then return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {}, slots = {} } end
-  return { stop = v[1], ramp = v[2], used = v[3], class = v[4], counts = v[5], denied = v[6], slots = v[7] }
+  if not v or type(v[5]) ~= 'table' or type(v[6]) ~= 'table' or type(v[7]) ~= 'table' then return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {}, slots = {}, waits = 0 } end
+  return { stop = v[1], ramp = v[2], used = v[3], class = v[4], counts = v[5], denied = v[6], slots = v[7], waits = v[8] or 0 }
 end
 
 local function load_key(raw)
@@ -415,8 +415,10 @@ local function correct(st)
   for i, s in ipairs(limits) do
     local d = st[2 + i]
     if d ~= 0 then
+      local rec = record_of(i)
       settle(counts[i], s, st[1], d)
-      record_of(i).dirty, changed = true, true
+      rec.dirty, changed = true, true
+      if d < 0 then rec.freed = true end
     end
   end
   for _, rec in ipairs(recs) do
@@ -549,7 +551,11 @@ local function run_turn(r, rate)
   end
   local wait = max(1, at - now)
   if wait > r[5] then return code + (DENIED_ROOM - WAITS_ROOM), limit, lacks, wait end
-  for i, cost in pairs(lacking) do ahead[i] = ahead[i] + cost end
+  for i, cost in pairs(lacking) do
+    local rec, stop = record_of(i), now + min(r[5], WAITS_KEPT)
+    ahead[i] = ahead[i] + cost
+    if stop > rec.waits then rec.waits, rec.dirty = stop, true end
+  end
   for i in pairs(ramps) do ahead_ramp[i] = ahead_ramp[i] + 1 end
   return code, limit, lacks, wait
 end
@@ -612,6 +618,10 @@ for _, r in ipairs(runs) do
   end
 end
 
+for i, rec in ipairs(recs) do
+  if rec.freed and rec.waits > now then tell(4, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0) end
+end
+
 -- Writing back, with an expiry that outlives every instant in the record.
 -- Counters and denials that no longer matter are left out. A counter of
 -- another configuration is kept for as long as its window can matter.
@@ -642,7 +652,7 @@ local function save_record(i, rec)
       denied[#denied + 1], denied[#denied + 2] = rec.denied[j], rec.denied[j + 1]
     end
   end
-  local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied, rec.slots })
+  local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied, rec.slots, rec.waits })
   redis.call('SET', KEYS[i], value, 'PX', ceil((max(stop, now) - now + MARGIN) / 1000))
 end
 

@@ -23,6 +23,7 @@ type bench struct {
 	aheadRamp [2]float64 // calls ahead that wait for the budget's, the account's pause
 	charged   []float64  // by limit: what the claim's calls were charged
 	changed   bool       // the claim charged or corrected something
+	freed     [2]bool    // it gave room back in the budget, in the account
 }
 
 // decide applies the claim and returns the answer. A dry claim's records are
@@ -48,6 +49,7 @@ func decide(b *bench) (answer, error) {
 	for _, k := range b.keys {
 		a.keys = append(a.keys, k.view(b.now))
 	}
+	b.announce()
 	b.keep(&a)
 	return a, nil
 }
@@ -105,6 +107,7 @@ func (b *bench) judge(r *run) []outcome {
 			return append(out, o)
 		}
 		b.hold(r, o.lacks)
+		b.await(r, o.lacks)
 		out = append(out, o)
 		left--
 	}
@@ -220,6 +223,33 @@ func (b *bench) hold(r *run, lacks lackSet) {
 		if lacks&(lacksBudget<<i) != 0 {
 			b.aheadRamp[i]++
 		}
+	}
+}
+
+// await notes in the records whose limits a waiting call lacks that somebody
+// waits, so that room which is given back there is announced.
+func (b *bench) await(r *run, lacks lackSet) {
+	until := b.now + min(r.patience, waitsKept)
+	for i := range b.c.limits {
+		if lacks&(1<<i) != 0 {
+			rec := b.recordOf(i)
+			rec.waits = max(rec.waits, until)
+		}
+	}
+}
+
+// announce tells every process of room that was given back where somebody
+// waits for it.
+func (b *bench) announce() {
+	for i, rec := range b.records() {
+		if !b.freed[i] || rec.waits <= b.now {
+			continue
+		}
+		n := notice{kind: noticeRoom, account: b.c.account}
+		if i == 0 {
+			n.budget = b.c.budget
+		}
+		b.notices = append(b.notices, n)
 	}
 }
 

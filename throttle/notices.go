@@ -1,7 +1,7 @@
 package throttle
 
-// heard takes over a notice of the store. Processes tell each other only what
-// was decided: pauses, keys, denied models.
+// heard takes over a notice of the store: a pause, a key's state, a denied
+// model, room given back.
 func (t *Throttle) heard(n notice) {
 	t.mu.RLock()
 	a := t.accounts[n.account]
@@ -19,6 +19,12 @@ func (t *Throttle) heard(n notice) {
 		} else if q := a.queue(n.budget); q != nil {
 			q.learnPause(n.left, n.ramp, verdictOf(n.class, ScopeModel, n.left))
 		}
+	case noticeRoom:
+		if n.budget == "" {
+			a.roomGiven()
+		} else if q := a.queue(n.budget); q != nil {
+			q.roomGiven()
+		}
 	case noticeModel:
 		if q := a.queue(n.budget); q != nil {
 			q.learnDenied(n.model, durationOf(n.left), verdictOf(n.class, ScopeModel, n.left))
@@ -31,4 +37,22 @@ func (a *account) queue(id string) *queue {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.queues[id]
+}
+
+// roomGiven lets the account's waiting calls try again: room was given back in
+// a limit of the whole account.
+func (a *account) roomGiven() {
+	a.mu.Lock()
+	queues := a.queuesLocked()
+	a.mu.Unlock()
+	for _, q := range queues {
+		q.roomGiven()
+	}
+}
+
+// roomGiven lets the queue's waiting calls try again.
+func (q *queue) roomGiven() {
+	q.mu.Lock()
+	q.due = q.due || q.room.Len() > q.room.Fresh()
+	q.kick()
 }

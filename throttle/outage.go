@@ -25,7 +25,6 @@ type outage struct {
 	since     time.Time // zero: the store is there
 	ended     time.Time // of the last outage
 	cause     error
-	answer    time.Time // when the store last answered
 	scolded   time.Time // when an error of the store that is no outage was last logged
 	intervals *backoff.ExponentialBackOff
 	kept      map[keptID]keptVerdict
@@ -53,18 +52,10 @@ func (o *outage) down() bool {
 	return !o.since.IsZero()
 }
 
-// answered notes that the store has answered.
-func (o *outage) answered() {
-	now := time.Now()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.answer = now
-}
-
 // A lateError is a claim that wasn't answered in time.
 type lateError struct {
-	timeout time.Duration // how long a claim may take
-	err     error
+	silent bool // nor was anything else, for as long as a claim may take
+	err    error
 }
 
 func (e *lateError) Error() string { return "headgate: Redis didn't answer in time: " + e.err.Error() }
@@ -79,7 +70,7 @@ func (o *outage) failed(err error) {
 		return
 	}
 	now := time.Now()
-	if !o.shownBy(err, now) {
+	if !shownBy(err) {
 		scold := now.Sub(o.scolded) > time.Minute
 		if scold {
 			o.scolded = now
@@ -101,10 +92,10 @@ func (o *outage) failed(err error) {
 }
 
 // shownBy reports whether an error shows that the store is out of reach.
-func (o *outage) shownBy(err error, now time.Time) bool {
+func shownBy(err error) bool {
 	var late *lateError
 	if errors.As(err, &late) {
-		return now.Sub(o.answer) >= late.timeout
+		return late.silent
 	}
 	var said redis.Error
 	if !errors.As(err, &said) {
@@ -164,7 +155,7 @@ func (o *outage) over() {
 	now := time.Now()
 	o.mu.Lock()
 	lasted, kept := now.Sub(o.since), o.kept
-	o.since, o.ended, o.answer, o.cause, o.kept = time.Time{}, now, now, nil, map[keptID]keptVerdict{}
+	o.since, o.ended, o.cause, o.kept = time.Time{}, now, nil, map[keptID]keptVerdict{}
 	o.mu.Unlock()
 	o.t.tellOutage(false, nil, lasted)
 	for _, k := range kept {
@@ -184,7 +175,6 @@ func (t *Throttle) decide(q *queue, b *batch) answer {
 	if !t.outage.down() {
 		ans, err := t.store.claim(context.Background(), &b.claim)
 		if err == nil {
-			t.outage.answered()
 			t.outage.mirror(q, b, &ans)
 			return ans
 		}

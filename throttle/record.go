@@ -12,7 +12,12 @@ type record struct {
 	counts []counter
 	denied map[modelID]float64 // models denied to the account, until when
 	slots  []slot              // the last claims of the processes
+	waits  float64             // until when somebody may be waiting for room
 }
+
+// waitsKept is how long, in microseconds, somebody counts as waiting who would
+// wait longer: waiting calls ask again before that.
+const waitsKept = 600 * 1e6
 
 // A slot is the last claim of a process that changed the budget: what it
 // charged, and the answer, so that the same claim arriving again changes

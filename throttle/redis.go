@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,7 +34,9 @@ type RedisOptions struct {
 	// Prefix starts every key and the channel. "": "headgate". No braces.
 	Prefix string
 	// Timeout bounds what the store may cost a call, whatever the client's own
-	// timeouts are. 0: DefaultTimeout.
+	// timeouts are. 0: DefaultTimeout. A round trip to Redis should take less
+	// than half of it: a call that comes while a claim is under way waits for
+	// that one and its own.
 	Timeout time.Duration
 	// StartWithout makes a Redis that can't be reached at start an outage
 	// instead of an error.
@@ -52,7 +55,8 @@ type RedisStore struct {
 	timeout time.Duration
 	script  *redis.Script
 
-	process  string // this process, in the set of the live ones
+	process  string       // this process, in the set of the live ones
+	heard    atomic.Int64 // when Redis last answered anything, in Unix nanoseconds
 	underWay *semaphore.Weighted
 
 	ctx   context.Context
@@ -153,12 +157,12 @@ func broken(err error) bool {
 
 // allowance is how long a claim may take. The timeout counts from a call's
 // arrival, so those who came while another claim was under way have less of it
-// left; a part stays in any case, or one slow answer would fail the next.
+// left; half stays in any case, or one slow answer would fail the next.
 func (s *RedisStore) allowance(c *claim) time.Duration {
 	if c.arrived.IsZero() {
 		return s.timeout
 	}
-	return min(s.timeout, max(s.timeout/4, s.timeout-time.Since(c.arrived)))
+	return min(s.timeout, max(s.timeout/2, s.timeout-time.Since(c.arrived)))
 }
 
 // A once is a command that the client must not send again by itself: after a
@@ -203,11 +207,14 @@ func bounded[T any](ctx context.Context, s *RedisStore, f func(context.Context) 
 	done := make(chan result, 1)
 	if err := s.underWay.Acquire(ctx, 1); err != nil {
 		var zero T
-		return zero, &lateError{timeout: s.timeout, err: fmt.Errorf("too many commands are under way: %w", err)}
+		return zero, s.late(fmt.Errorf("too many commands are under way: %w", err))
 	}
 	go func() {
 		defer s.underWay.Release(1)
 		v, err := f(ctx)
+		if err == nil {
+			s.heard.Store(time.Now().UnixNano()) // too late for its own claim, perhaps
+		}
 		done <- result{v, err}
 	}()
 	select {
@@ -215,8 +222,15 @@ func bounded[T any](ctx context.Context, s *RedisStore, f func(context.Context) 
 		return r.v, r.err
 	case <-ctx.Done():
 		var zero T
-		return zero, &lateError{timeout: s.timeout, err: ctx.Err()}
+		return zero, s.late(ctx.Err())
 	}
+}
+
+// late is the error of a command that wasn't answered in time. Redis is silent
+// if it hasn't answered anything else for as long as one may take, either.
+func (s *RedisStore) late(err error) error {
+	since := time.Since(time.Unix(0, s.heard.Load()))
+	return &lateError{silent: since >= s.timeout, err: err}
 }
 
 func (s *RedisStore) watch(f func(notice)) func() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 )
 
 // How a process shows that it is alive, and after how long it counts as dead.
@@ -75,7 +76,21 @@ func (s *RedisStore) connect(sub *redis.PubSub) error {
 			return fmt.Errorf("throttle: NewRedisStore: Redis refuses %s, or is out of reach: %w", step.right, err)
 		}
 	}
+	s.warm(ctx)
 	return nil
+}
+
+// warmConnections is how many connections are opened at start: a first burst of
+// calls would find its time gone in dialling.
+const warmConnections = 8
+
+// warm opens connections. One that fails now will be noticed when it is needed.
+func (s *RedisStore) warm(ctx context.Context) {
+	var g errgroup.Group
+	for range warmConnections {
+		g.Go(func() error { return s.client.Ping(ctx).Err() })
+	}
+	_ = g.Wait()
 }
 
 // awaitRedis returns once Redis answers, which it may not do yet where it is

@@ -102,6 +102,11 @@ func (b *bench) settle(s settlement) {
 		if d := s.delta[i]; d != 0 {
 			c.settle(&b.c.limits[i], b.now, s.at, d)
 			b.changed = true
+			if d < 0 && i < b.c.own {
+				b.freed[0] = true
+			} else if d < 0 {
+				b.freed[1] = true
+			}
 		}
 	}
 	for _, r := range b.records() {

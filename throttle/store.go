@@ -39,4 +39,5 @@ const (
 	noticePause noticeKind = iota + 1
 	noticeKey
 	noticeModel
+	noticeRoom
 )

@@ -3,6 +3,7 @@ package throttle_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -259,5 +260,57 @@ func TestCloseTurnsWaitingCallsAway(t *testing.T) {
 		denied(t, th, context.Background(), call(), throttle.ErrClosed)
 		p.Done()
 		_ = th.Close()
+	})
+}
+
+func TestRoomGivenBackInAnotherProcessIsUsedAtOnce(t *testing.T) {
+	for _, account := range []bool{false, true} {
+		eachStore(t, func(t *testing.T, fl fleet) {
+			cfg := throttle.Config{Lanes: []lanes.Lane{{Name: "live", Share: 1, Wait: -1}}}
+			if limits := []throttle.Limit{throttle.Tokens(100, 24*time.Hour)}; account {
+				cfg.Account = limits
+			} else {
+				cfg.Budgets = budget(limits...)
+			}
+			a, b := cfg, cfg
+			a.Store, b.Store = fl.open(t), fl.open(t)
+			first, second := newThrottle(t, a), newThrottle(t, b)
+			p := goes(t, first, context.Background(), tokens(100))
+			c := tokens(50)
+			if account {
+				c.Model = "another"
+			}
+			went := make(chan throttle.Permit)
+			go func() { went <- goes(t, second, context.Background(), c) }()
+			for s, _ := second.Status(context.Background()); s.Waiting == 0; s, _ = second.Status(context.Background()) {
+				runtime.Gosched()
+			}
+			p.Cancel()
+			select {
+			case p = <-went: // by time alone it would be tomorrow
+				p.Done()
+			case <-time.After(10 * time.Second):
+				t.Fatal("the room that was given back is not used")
+			}
+		})
+	}
+}
+
+func TestThoseBehindACallThatLeavesGoAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		th := newThrottle(t, throttle.Config{Budgets: budget(throttle.Tokens(100, time.Minute).Using(throttle.TokenBucket)), Lanes: patient()})
+		goes(t, th, context.Background(), tokens(50)).Done()
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() { _, _ = th.Acquire(ctx, tokens(90)) }()
+		synctest.Wait()
+		start := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			cancel()
+		}()
+		goes(t, th, context.Background(), tokens(20)).Done()
+		if got := time.Since(start); got != time.Second {
+			t.Errorf("the small call went after %v, want 1s, when the big one ahead had left", got)
+		}
 	})
 }

@@ -20,6 +20,13 @@ const deniedHeader = "X-Headgate-Denied"
 
 type deniedKey struct{}
 
+// A deniedMark names the request that it was made for: contexts are handed on
+// to other requests, whose answers are the vendor's.
+type deniedMark struct {
+	denied *throttle.DeniedError
+	req    *http.Request
+}
+
 // DeniedFrom returns the denial behind a response that WithDeniedResponses
 // made, and false for every other response. The denial travels with
 // resp.Request, so that wrapping the body doesn't lose it.
@@ -27,8 +34,11 @@ func DeniedFrom(resp *http.Response) (*throttle.DeniedError, bool) {
 	if resp == nil || resp.Request == nil {
 		return nil, false
 	}
-	d, ok := resp.Request.Context().Value(deniedKey{}).(*throttle.DeniedError)
-	return d, ok
+	m, ok := resp.Request.Context().Value(deniedKey{}).(*deniedMark)
+	if !ok || m.req != resp.Request {
+		return nil, false
+	}
+	return m.denied, true
 }
 
 // denied returns what RoundTrip does about a call that wasn't admitted: the
@@ -58,6 +68,8 @@ func deniedResponse(req *http.Request, d *throttle.DeniedError) *http.Response {
 	if d.RetryAfter > 0 {
 		header["Retry-After"] = []string{wholeSeconds(d.RetryAfter)}
 	}
+	mark := &deniedMark{denied: d}
+	mark.req = req.WithContext(context.WithValue(req.Context(), deniedKey{}, mark))
 	return &http.Response{
 		Status:     strconv.Itoa(status) + " " + http.StatusText(status),
 		StatusCode: status,
@@ -65,7 +77,7 @@ func deniedResponse(req *http.Request, d *throttle.DeniedError) *http.Response {
 		Header:        header,
 		Body:          io.NopCloser(bytes.NewReader(text)),
 		ContentLength: int64(len(text)),
-		Request:       req.WithContext(context.WithValue(req.Context(), deniedKey{}, d)),
+		Request:       mark.req,
 	}
 }
 

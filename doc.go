@@ -28,9 +28,9 @@
 // The answer is judged by its header and, unless its status is 2xx, by the start
 // of its body, which the caller still gets whole. What it means (busy, key
 // refused, and so on) is told to the throttle. A 2xx body is handed on as it
-// arrives, while a meter reads the usage that the vendor reports in it; so far it
-// does so for answers in JSON that aren't compressed by the caller's own wish,
-// and not for streams of events, whose estimate stands.
+// arrives, while a meter reads the usage that the vendor reports in it: in JSON,
+// in streams of events or lines, and in frames, gzip included. An error in the
+// midst of an answer of 200 is told as soon as it has been read.
 //
 // # What a call costs
 //

@@ -2,7 +2,6 @@ package pause
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -74,19 +73,4 @@ func (p Policy) RampFor(pause time.Duration) time.Duration {
 		return p.Ramp
 	}
 	return min(pause, MaxRamp)
-}
-
-// RampOffset returns how long after the end of a pause the k-th call may
-// leave, k counted from 0, where rate is Amount*Ramp/Per: the calls that the
-// limit lets through in the ramp's time at full speed. Traffic grows linearly
-// over the ramp, so calls leave as the square root of their number.
-func RampOffset(ramp time.Duration, k, rate float64) time.Duration {
-	if ramp <= 0 || k <= 0 || rate <= 0 {
-		return 0
-	}
-	us := float64(ramp/time.Microsecond) * math.Sqrt(2*k/rate)
-	if us >= float64(math.MaxInt64/int64(time.Microsecond)) {
-		return math.MaxInt64
-	}
-	return time.Duration(math.Ceil(us)) * time.Microsecond
 }

@@ -86,31 +86,3 @@ func TestRampIsAsLongAsThePauseUnlessSaid(t *testing.T) {
 
 // With 10 calls in the ramp's time at full speed, the k-th leaves after
 // Ramp*sqrt(k/5): the first at once, the fifth at the end of the ramp.
-func TestRampOffsetGrowsAsTheSquareRoot(t *testing.T) {
-	const ramp = 10 * time.Second
-	tests := []struct {
-		ramp    time.Duration
-		k, rate float64
-		want    time.Duration
-	}{
-		{ramp, 0, 10, 0},
-		{ramp, 1, 10, 4472136 * time.Microsecond}, // rounded up
-		{ramp, 4, 10, 8944272 * time.Microsecond},
-		{ramp, 5, 10, ramp},
-		{ramp, 1.25, 10, 5 * time.Second},
-		{time.Microsecond, 1, 1e12, time.Microsecond},
-		{0, 5, 10, 0},
-		{-ramp, 5, 10, 0},
-		{ramp, -1, 10, 0},
-		{ramp, 5, 0, 0},
-		{ramp, 5, -1, 0},
-		{ramp, math.Inf(1), 10, math.MaxInt64},
-		{ramp, 1e300, 1e-300, math.MaxInt64},
-		{math.MaxInt64, 8, 1, math.MaxInt64},
-	}
-	for _, tt := range tests {
-		if got := pause.RampOffset(tt.ramp, tt.k, tt.rate); got != tt.want {
-			t.Errorf("RampOffset(%v, %v, %v) = %v, want %v", tt.ramp, tt.k, tt.rate, got, tt.want)
-		}
-	}
-}

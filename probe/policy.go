@@ -18,8 +18,9 @@ type Policy struct {
 	// Every is the least time between the beginnings of two probes of a key,
 	// for the whole fleet. 0: DefaultEvery.
 	Every time.Duration
-	// Timeout is how long a probe may take before it counts as unanswered; at
-	// most Every. 0: 30 s, or Every if that is shorter.
+	// Timeout is how long Send may take; at most Every. 0: 30 s, or Every if
+	// that is shorter. A caller's request that is the probe takes as long as
+	// its caller allows: the next probe doesn't wait for its answer.
 	Timeout time.Duration
 	// Send, if set, makes an own cheap request instead of a caller's being the
 	// probe. key is the fingerprint of the refused key. The first request that

@@ -44,10 +44,13 @@
 //     TestASmallerCallIsNotHeldBackOnALimitThatTheFirstDoesNotLack.
 //   - Lane ceilings are hard: a lane is refused once everybody's use has reached
 //     its share of a limit. TestBackgroundHasSixtyPercentOfEverybodysUse,
+//     TestALaneAloneStaysWithinItsShare,
 //     TestACostAboveItsLanesCeilingIsTooLargeAndNamesLaneAndLimit.
 //   - Waiting is honest: a wait that can't succeed in time is refused at once, a
 //     cancelled one costs nothing. TestWaitingCallsLeaveAtTheComputedInstants,
 //     TestAWaitBeyondTheCallersDeadlineFailsAtOnceAsDeadlineExceeded,
+//     TestRoomGivenBackInAnotherProcessIsUsedAtOnce,
+//     TestThoseBehindACallThatLeavesGoAtOnce,
 //     TestACancelledWaitCostsNothing, TestThousandsOfCancelsUnderLoadLeaveNothing.
 //   - A call is settled once, in the window that was charged, whatever has
 //     become of its context. TestARefundGoesToTheWindowThatWasCharged,
@@ -66,7 +69,9 @@
 //   - Redis trouble costs a call at most [RedisOptions].Timeout, and only calls
 //     that arrive in its first moments.
 //     TestAHungRedisCostsItsFirstCallersTheTimeoutAndLaterOnesNothing,
-//     TestModesOfAnOutage, TestOutagesAreLoggedOnceAtStartAndEnd.
+//     TestModesOfAnOutage, TestOutagesAreLoggedOnceAtStartAndEnd,
+//     TestADistantRedisIsNoOutage, TestAnOutageLastsUntilWritesWork,
+//     TestARecordThatCannotBeReadHurtsNobodyElse.
 //   - A claim charges once, however often it arrives, and a claim without an
 //     answer charges in the end what was really spent.
 //     TestAClaimWithoutAnAnswerChargesWhatWasReallySpent,

@@ -45,6 +45,12 @@ func newOutage(t *Throttle) *outage {
 	}
 }
 
+// shut returns once no outage can start any more: the throttle is closed.
+func (o *outage) shut() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+}
+
 // down reports whether the store is out of reach.
 func (o *outage) down() bool {
 	o.mu.Lock()

@@ -188,8 +188,7 @@ func (t *Throttle) Close() error {
 	}
 	t.stop()
 	t.stopWatch()
-	t.outage.mu.Lock() // from here on no outage starts
-	t.outage.mu.Unlock()
+	t.outage.shut()
 	var g errgroup.Group
 	g.SetLimit(16)
 	for _, q := range t.allQueues() {

@@ -9,7 +9,7 @@ import "math"
 //
 //	level(t) = min(burst, level + floor((t - at) * amount / per))
 //
-// bucket.go and the bucket_ functions of claim.lua are the same arithmetic in
+// bucket.go and the bucket_ functions of the script are the same arithmetic in
 // the same order; change both.
 type bucketLevel struct {
 	level  float64

@@ -6,7 +6,7 @@ import (
 )
 
 // decide.go, state.go and slots.go are the pure core: what a claim does to
-// the records it is about, given the store's time. claim.lua does the same in
+// the records it is about, given the store's time. The script does the same in
 // Redis, function by function; the differential test holds them together.
 
 // A bench is a claim on the records it touches.

@@ -4,7 +4,7 @@ import "math"
 
 // The fixed window counts from window start to window start and remembers
 // nothing of the one before. It shares the sliding window's counter, without
-// the previous window. fixed.go and the fixed_ functions of claim.lua are the
+// the previous window. fixed.go and the fixed_ functions of the script are the
 // same arithmetic in the same order; change both.
 
 // fixedAdvance moves the counter to the window that now is in; never back.

@@ -40,7 +40,7 @@ func (k keyspace) key(id string, key Fingerprint) string {
 func (k keyspace) live() string   { return k.prefix + ":live" }
 func (k keyspace) events() string { return k.prefix + ":events" }
 
-// of returns the keys of a claim in the order of claim.lua.
+// of returns the keys of a claim in the order of the script.
 func (k keyspace) of(c *claim) []string {
 	keys := make([]string, 0, 2+len(c.keys))
 	keys = append(keys, k.budget(c.account, c.budget), k.account(c.account))

@@ -8,7 +8,7 @@ import (
 
 // The sliding log counts every unit for at least per, in slots of a thousandth
 // of it: a unit counts from its charge until its slot has ended and then per
-// has passed. log.go and the log_ functions of claim.lua are the same
+// has passed. log.go and the log_ functions of the script are the same
 // arithmetic in the same order; change both.
 
 // A logSlot is what was charged in one slot of time.

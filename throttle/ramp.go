@@ -7,7 +7,7 @@ import "math"
 //	end + ramp * sqrt(2k / K),  K = rate * ramp
 //
 // where rate is how many calls like it the limits let through in a
-// microsecond. ramp.go and the ramp_ functions of claim.lua are the same
+// microsecond. ramp.go and the ramp_ functions of the script are the same
 // arithmetic in the same order; change both.
 
 // rampOffset is how long after the end the k-th call leaves.

@@ -2,7 +2,6 @@ package throttle
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -15,9 +14,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/semaphore"
 )
-
-//go:embed claim.lua
-var claimSource string
 
 // DefaultTimeout is RedisOptions.Timeout where that is 0.
 const DefaultTimeout = 50 * time.Millisecond

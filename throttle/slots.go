@@ -11,7 +11,7 @@ import (
 // network until its successor had come, and is refused. After a claim without
 // an answer the process says with its next one what it really spent, and the
 // store corrects what it charged, or books it if the claim never arrived.
-// slots.go and its part of claim.lua are the same, step by step; change both.
+// slots.go and lua/slots.lua are the same, step by step; change both.
 
 // Errors of a claim that comes again.
 var (

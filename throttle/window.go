@@ -8,7 +8,7 @@ import "math"
 //
 //	used = current + ceil(previous * (per - elapsed) / per)
 //
-// window.go and the window_ functions of claim.lua are the same arithmetic in
+// window.go and the window_ functions of the script are the same arithmetic in
 // the same order; change both.
 
 // windowAdvance moves the counter to the window that now is in. A clock that

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Claims, answers and notices travel to and from claim.lua in MessagePack,
+// Claims, answers and notices travel to and from the script in MessagePack,
 // which Redis reads and writes by itself, of which only whole numbers, byte
-// strings, false and arrays are used. The layouts are claim.lua's: it says
+// strings, false and arrays are used. The layouts are the script's: it says
 // what each place means.
 
 // A packer appends values to a buffer.
@@ -59,7 +59,7 @@ func (p *packer) flag(b bool) {
 
 func (p *packer) none() { p.buf = append(p.buf, 0xc2) }
 
-// pack lays a claim out for claim.lua.
+// claim lays a claim out for the script.
 func (p *packer) claim(c *claim) {
 	p.array(15)
 	p.num(float64(c.own))
@@ -142,7 +142,7 @@ func (p *packer) run(r *run) {
 	p.nums(r.cost)
 }
 
-var errWire = errors.New("headgate: the store's answer is not one of claim.lua's")
+var errWire = errors.New("headgate: the store's answer is not one of the script's")
 
 // An unpacker reads values from a buffer. After an error every read returns
 // zero.
@@ -214,7 +214,7 @@ func (u *unpacker) num() float64 {
 	return 0
 }
 
-// answer reads what claim.lua says to the claim.
+// answer reads what the script says to the claim.
 func (u *unpacker) answer(c *claim) (answer, error) {
 	left := u.array()
 	num := func() float64 { left--; return u.num() }
@@ -243,7 +243,7 @@ func (u *unpacker) answer(c *claim) (answer, error) {
 	return a, nil
 }
 
-// notice reads what claim.lua tells every process.
+// notice reads what the script tells every process.
 func (u *unpacker) notice() (notice, error) {
 	if u.array() != 10 {
 		return notice{}, errWire

@@ -1,0 +1,75 @@
+-- Writing back, with an expiry that outlives every instant in the record.
+-- Counters and denials that no longer matter are left out. A counter of
+-- another configuration is kept for as long as its window can matter.
+local function save_record(i, rec)
+  local stop, counters, denied = rec.stop > 0 and rec.stop + rec.ramp or 0, {}, {}
+  for _, c in ipairs(rec.counts) do
+    local at
+    for j, s in ipairs(limits) do
+      if counts[j] == c then at = expires(c, s) end
+    end
+    if not at then
+      local per, algorithm = floor(c[1] / 64), c[1] % 8
+      if algorithm == LOG then
+        at = (c[#c - 1] + log_span(per) + 1) * log_width(per)
+      elseif algorithm <= FIXED then
+        at = (c[2] + 3) * per
+      else
+        at = c[4] + 8 * per
+      end
+    end
+    if at > now then
+      stop, counters[#counters + 1] = max(stop, at), c
+    end
+  end
+  for j = 1, #rec.denied, 2 do
+    if rec.denied[j + 1] > now then
+      stop = max(stop, rec.denied[j + 1])
+      denied[#denied + 1], denied[#denied + 2] = rec.denied[j], rec.denied[j + 1]
+    end
+  end
+  local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied, rec.slots, rec.waits })
+  redis.call('SET', KEYS[i], value, 'PX', ceil((max(stop, now) - now + MARGIN) / 1000))
+end
+
+-- The answer: now; left, ramp, used, class of the budget and the account; gen,
+-- refused, class, next of each key; then code, n, limit, lacks, wait of each
+-- outcome, in the order of the runs' calls.
+local head = { now }
+for _, rec in ipairs(recs) do
+  local shut = rec.stop > now or ramping(rec)
+  local o = #head
+  head[o + 1] = shut and max(0, rec.stop - now) or 0
+  head[o + 2], head[o + 3], head[o + 4] = shut and rec.ramp or 0, shut and rec.used or 0, shut and rec.class or 0
+end
+for _, k in ipairs(keys) do
+  local o, refused = #head, k.refused == 1
+  head[o + 1], head[o + 2] = k.gen, k.refused
+  head[o + 3], head[o + 4] = refused and k.class or 0, refused and max(0, k.next - now) or 0
+end
+for i = 1, #out do head[#head + 1] = out[i] end
+local reply = cmsgpack.pack(head)
+
+if not dry then
+  if number > 0 and (changed or #fixes > 0) then
+    local kept = { process, number, now, #out <= 5 * SLOT_ANSWER and reply or '' }
+    for i = 1, #limits do kept[4 + i] = charged[i] end
+    local slots = {}
+    for _, s in ipairs(recs[1].slots) do
+      if s[1] ~= process and s[3] >= now - SLOT_KEPT then slots[#slots + 1] = s end
+    end
+    slots[#slots + 1] = kept
+    recs[1].slots, recs[1].dirty = slots, true
+  end
+  for i, rec in ipairs(recs) do
+    if rec.dirty then save_record(i, rec) end
+  end
+  for i, k in ipairs(keys) do
+    if k.dirty then
+      local value = cmsgpack.pack({ k.gen, k.refused, k.class, k.next, k.probe, k.began })
+      redis.call('SET', KEYS[i + 2], value, 'PX', ceil((max(k.next, now) - now + KEY_KEPT) / 1000))
+    end
+  end
+  for _, n in ipairs(notices) do redis.call('PUBLISH', ARGV[2], n) end
+end
+return reply

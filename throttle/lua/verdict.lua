@@ -1,0 +1,39 @@
+-- The verdict: {class, scope, key, model, gen, probe, length, ramp}. See state.go.
+local function denied_until(rec, model)
+  for i = 1, #rec.denied, 2 do
+    if rec.denied[i] == model then return rec.denied[i + 1], i end
+  end
+  return 0, #rec.denied + 1
+end
+
+if verdict then
+  local class, scope, ki, model, gen, id, length, ramp = unpack(verdict)
+  local k = keys[ki + 1]
+  local holder = id ~= '' and id == k.probe
+  if (class == BUSY or class == OVERLOADED) and (scope == SCOPE_MODEL or scope == SCOPE_KEY) then
+    local rec = scope == SCOPE_MODEL and recs[1] or recs[2]
+    if now + length > rec.stop then
+      rec.stop, rec.ramp, rec.used, rec.class, rec.dirty = now + length, ramp, 0, class, true
+      tell(1, scope == SCOPE_MODEL and budget or '', '', '', length, ramp, class, 0, 0)
+    end
+  elseif class == MODEL_DENIED and length > 0 then
+    local name = models[model + 1]
+    local stop, at = denied_until(recs[1], name)
+    if now + length > stop then
+      recs[1].denied[at], recs[1].denied[at + 1], recs[1].dirty = name, now + length, true
+      tell(3, budget, '', name, length, 0, class, 0, 0)
+    end
+  elseif class == KEY_REFUSED or class == CREDIT then
+    if k.refused == 1 and holder then
+      k.next, k.class, k.probe, k.dirty = max(k.next, k.began + length), class, '', true
+      tell_key(ki + 1)
+    elseif k.refused == 0 and gen == k.gen then
+      k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = k.gen + 1, 1, class, now + length, '', 0, true
+      tell_key(ki + 1)
+    end
+  end
+  if holder and (class == OK or class == BUSY or class == BAD_REQUEST or class == MODEL_DENIED) then
+    k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = k.gen + 1, 0, 0, 0, '', 0, true
+    tell_key(ki + 1)
+  end
+end

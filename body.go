@@ -122,6 +122,9 @@ func (b *body) settle(how ending) {
 	}
 	b.ended = true
 	usage, known := b.meter.Usage()
+	if b.meter.Complete() {
+		how = whole // though nobody read on to the end of the file
+	}
 	v, told := b.verdict() // an error may have become complete with the end
 	b.meter = nil          // what it remembers isn't needed while the caller drains
 	fare := b.fare

@@ -3,6 +3,7 @@ package headgate_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -229,4 +230,17 @@ func TestEndedCallReleasesItsWatchOnTheContext(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Decoders stop at the end of the JSON and close, without reading the end of
+// the file. The answer was whole all the same.
+func TestJSONThatIsDecodedAndClosedIsSettledByItsUsage(t *testing.T) {
+	th := newThrottle(t)
+	body := open(t, th, context.Background(), io.NopCloser(strings.NewReader(usageBody)))
+	var answer struct{ ID string }
+	if err := json.NewDecoder(io.LimitReader(body, int64(len(usageBody)))).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	body.Close()
+	wantUsed(t, th, 1, usageTokens)
 }

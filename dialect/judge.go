@@ -65,7 +65,7 @@ func (v *vendor) custom(resp *http.Response, body []byte, verdict throttle.Verdi
 // judgeWithin looks for an error in the front of the body of a 2xx.
 func (v *vendor) judgeWithin(resp *http.Response, front []byte) throttle.Verdict {
 	r := newReading(v, resp)
-	_, _ = r.framed(resp.Header.Get("Content-Type")).Write(front)
+	_, _ = r.intake(resp.Header.Get("Content-Type")).Write(front)
 	r.endText()
 	return r.verdict
 }

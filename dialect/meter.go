@@ -20,6 +20,7 @@ type Meter struct {
 	read *reading
 	zip  *unzipper // nil: the body isn't compressed, or the Meter has ended
 	kept runtime.Cleanup
+	done bool // the body was one JSON text, which came to its end
 }
 
 // NewMeter returns a meter for the answer's body, nil where there is nothing
@@ -39,7 +40,7 @@ func NewMeter(d Dialect, resp *http.Response) *Meter {
 		return nil
 	}
 	m := &Meter{read: newReading(v, resp)}
-	m.in = m.read.framed(resp.Header.Get("Content-Type"))
+	m.in = m.read.intake(resp.Header.Get("Content-Type"))
 	if isGzip(encoding) {
 		m.zip = newUnzipper(m.in)
 		m.in = m.zip
@@ -88,6 +89,11 @@ func (m *Meter) Usage() (actual throttle.Cost, known bool) {
 	return m.read.usage.cost()
 }
 
+// Complete reports, after Usage, whether the body was JSON that came to its own
+// end: a caller that decodes it may close it without having read the end of the
+// file. Of a stream only its end tells.
+func (m *Meter) Complete() bool { return m != nil && m.done }
+
 func (m *Meter) end() {
 	if m.zip != nil {
 		m.kept.Stop()
@@ -95,5 +101,6 @@ func (m *Meter) end() {
 		m.zip = nil
 	}
 	m.in = io.Discard
+	m.done = !m.read.framed && m.read.scan.between()
 	m.read.endText()
 }

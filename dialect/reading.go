@@ -24,6 +24,7 @@ type reading struct {
 	usage  usageReport
 	facts  facts
 
+	framed  bool // the body is a stream of texts
 	watches bool // for errors
 	verdict throttle.Verdict
 	judged  bool // verdict is that of an error
@@ -50,9 +51,10 @@ func newReading(v *vendor, resp *http.Response) *reading {
 	return r
 }
 
-// framed returns where the body goes in, by its type: that decides where one
+// intake returns where the body goes in, by its type: that decides where one
 // text ends and the next begins.
-func (r *reading) framed(contentType string) io.Writer {
+func (r *reading) intake(contentType string) io.Writer {
+	r.framed = isStream(contentType)
 	switch media := mediaType(contentType); {
 	case media == eventStream:
 		return &eventReader{to: r}

@@ -16,6 +16,7 @@ type scanner struct {
 	ended   func()      // called at the end of a text, and of each item of one that is an array; may be nil
 	measure *proseMeter // measures strings; nil: doesn't
 
+	texts  int // how many came to their end
 	state  scanState
 	isKey  bool // the string being read is a key
 	depth  int
@@ -204,11 +205,15 @@ func (s *scanner) endValue() {
 	s.state = afterValue
 	if s.depth == 0 {
 		s.state = beforeValue
+		s.texts++
 	}
 	if s.ended != nil && (s.depth == 0 || s.depth == 1 && s.inArray()) {
 		s.ended()
 	}
 }
+
+// between reports whether a text has come to its end and no other has begun.
+func (s *scanner) between() bool { return s.texts > 0 && s.state == beforeValue && s.depth == 0 }
 
 // reset begins a new text.
 func (s *scanner) reset() {

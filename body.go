@@ -26,6 +26,9 @@ type body struct {
 	meter  *dialect.Meter // nil, and then deaf: no usage to read, or the call has ended
 	ended  bool
 	judged bool // an error in the body has been told
+	opens  bool // the call is a probe, and a body without an error opens its key
+
+	tells sync.WaitGroup // verdicts on their way to the throttle
 }
 
 // A duplex is the body of a switched protocol, which is written to as well.
@@ -88,9 +91,13 @@ func (b *body) show(p []byte) {
 	b.mu.Lock()
 	b.meter.Write(p)
 	v, told := b.verdict()
+	if told {
+		b.tells.Add(1)
+	}
 	b.mu.Unlock()
 	if told {
 		b.fare.permit.Answered(v)
+		b.tells.Done()
 	}
 }
 
@@ -127,10 +134,14 @@ func (b *body) settle(how ending) {
 	}
 	v, told := b.verdict() // an error may have become complete with the end
 	b.meter = nil          // what it remembers isn't needed while the caller drains
-	fare := b.fare
+	fare, opens := b.fare, b.opens && !b.judged
 	b.mu.Unlock()
-	if told {
+	switch {
+	case told:
 		fare.permit.Answered(v)
+	case opens:
+		fare.permit.Answered(throttle.Verdict{Class: throttle.OK})
 	}
+	b.tells.Wait() // the permit must not end before what it answered
 	fare.end(how, usage, known)
 }

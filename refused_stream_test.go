@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/headgate-go/headgate"
@@ -54,4 +55,47 @@ func TestARefusalInsideA200StreamPausesTheModel(t *testing.T) { // B76
 	if sent != 1 {
 		t.Errorf("%d requests reached the vendor", sent)
 	}
+}
+
+// The answer to a probe opens the key for everybody, so one whose body refuses
+// the key after a status of 200 must not.
+func TestAProbeThatIsRefusedInItsBodyOpensNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const refused = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\",\"message\":\"invalid x-api-key\"}}\n\n"
+		const fine = "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+		text := refused
+		base := stub(func(req *http.Request) (*http.Response, error) {
+			return &http.Response{
+				StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}},
+				Body: io.NopCloser(strings.NewReader(text)), Request: req,
+			}, nil
+		})
+		th := newThrottle(t)
+		defer th.Close()
+		client := &http.Client{Transport: headgate.NewTransport(th, dialect.Anthropic, headgate.WithBase(base))}
+		send := func() error {
+			resp, err := client.Post("https://vendor.example/v1/messages", "application/json", strings.NewReader(`{"model":"claude-x","max_tokens":5}`))
+			if err != nil {
+				return err
+			}
+			defer resp.Body.Close()
+			_, err = io.Copy(io.Discard, resp.Body)
+			return err
+		}
+		for range 3 { // the first refusal, and two probes
+			if err := send(); err != nil {
+				t.Fatal(err)
+			}
+			if err := send(); !errors.Is(err, throttle.ErrKeyRefused) {
+				t.Fatalf("after a refusal in the body: %v", err)
+			}
+			time.Sleep(5 * time.Minute)
+		}
+		text = fine
+		for range 2 { // a probe that is answered well, and an ordinary call
+			if err := send(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

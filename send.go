@@ -64,13 +64,22 @@ func (t *Transport) receive(req *http.Request, resp *http.Response, f fare) {
 	}
 	empty := bodiless(req, resp) // asked first: judging may put another body there
 	verdict := dialect.JudgeStatus(t.dialect, resp)
-	f.permit.Answered(verdict)
+	var meter *dialect.Meter
+	if !empty {
+		meter = dialect.NewMeter(t.dialect, resp)
+	}
+	// The answer to a probe opens the key for the whole fleet: where its body
+	// may still refuse it, that is waited for.
+	opens := meter != nil && verdict.Class == throttle.OK && f.permit.Probe()
+	if !opens {
+		f.permit.Answered(verdict)
+	}
 	f.refund = refunds(resp.StatusCode, verdict.Class)
 	if empty {
 		f.end(whole, throttle.Cost{}, false)
 		return
 	}
-	b := &body{inner: resp.Body, fare: f, meter: dialect.NewMeter(t.dialect, resp)}
+	b := &body{inner: resp.Body, fare: f, meter: meter, opens: opens}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body = b.untilClosed()
 		return

@@ -101,6 +101,7 @@ func (a *account) learnKey(id Fingerprint, v keyView, verdict Verdict, probeRefu
 			a.mu.Unlock()
 			return
 		}
+		a.forgetKeyLocked()
 		k = &heldKey{}
 		a.keys[id] = k
 	}
@@ -133,6 +134,23 @@ func (a *account) learnKey(id Fingerprint, v keyView, verdict Verdict, probeRefu
 	if v.refused && !was {
 		for _, q := range queues {
 			q.turnAway(id)
+		}
+	}
+}
+
+// maxKeys bounds the keys of an account that are remembered.
+const maxKeys = 10_000
+
+// forgetKeyLocked makes room for another key. What it forgets is in the store,
+// and is said with the key's next claim.
+func (a *account) forgetKeyLocked() {
+	if len(a.keys) < maxKeys {
+		return
+	}
+	for id, k := range a.keys {
+		if !k.probing {
+			delete(a.keys, id)
+			return
 		}
 	}
 }

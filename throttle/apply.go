@@ -7,7 +7,7 @@ import "time"
 func (q *queue) apply(b *batch, ans answer) {
 	now := time.Now()
 	q.mu.Lock()
-	q.settles = append(q.settles, q.ledger.fared(&ans, len(q.limits))...)
+	q.fareLocked(&ans)
 	next, went := time.Time{}, 0
 	for i, outcomes := range ans.outcomes {
 		asks := b.asks[i]
@@ -26,6 +26,18 @@ func (q *queue) apply(b *batch, ans answer) {
 	q.plan(b, next, went)
 	q.mu.Unlock()
 	q.learn(b, &ans)
+}
+
+// fareLocked takes note of how the claim fared. What follows from it is sent at
+// once; a fix is told soon, where no end of an outage will see to that.
+func (q *queue) fareLocked(ans *answer) {
+	if follow := q.ledger.fared(ans, len(q.limits)); len(follow) > 0 {
+		q.settles = append(q.settles, follow...)
+		q.pushed = true
+	}
+	if ans.unknown != nil && !q.t.outage.down() {
+		q.flush.Reset(fixWait)
+	}
 }
 
 // plan sets the timer for those who wait on: the first instant that the store

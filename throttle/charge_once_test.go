@@ -158,3 +158,71 @@ func TestLostClaimsAndAnswersNeverChangeTheSum(t *testing.T) {
 		})
 	}
 }
+
+// The same with several callers, claims that take their time, and a Close in
+// the midst of it, after which permits still end.
+func TestTheSumIsRightThroughConcurrentEndsAndClose(t *testing.T) {
+	for seed := range uint64(40) {
+		synctest.Test(t, func(t *testing.T) {
+			memory := NewMemoryStore()
+			var mu sync.Mutex
+			calm, luck := false, rand.New(rand.NewPCG(seed, 5))
+			flaky := &flakyStore{memory, func() fate {
+				mu.Lock()
+				f, slow := fate(max(0, luck.IntN(6)-3)), time.Duration(luck.IntN(30))*time.Millisecond
+				if calm {
+					f = arrives
+				}
+				mu.Unlock()
+				time.Sleep(slow)
+				return f
+			}}
+			var sum atomic.Int64
+			th := testThrottle(t, Config{
+				Store: &remoteStore{countingStore{Store: flaky}}, Lanes: noWait,
+				Outage:  []Outage{OutageLocal, OutageOpen, OutageClosed}[seed%3],
+				Budgets: testBudget(Tokens(MaxAmount, 24*time.Hour)),
+			})
+			var wg sync.WaitGroup
+			for i := range uint64(5) {
+				wg.Go(func() {
+					r := rand.New(rand.NewPCG(seed, 10+i))
+					for range 60 {
+						c := testCall
+						c.Cost.InputTokens = 1 + r.Int64N(100)
+						p, err := th.Acquire(context.Background(), c)
+						if err != nil {
+							time.Sleep(10 * time.Millisecond)
+							continue
+						}
+						actual := r.Int64N(150)
+						sum.Add(actual)
+						hold := time.Duration(r.IntN(200)) * time.Millisecond
+						wg.Go(func() {
+							time.Sleep(hold)
+							p.Settle(Cost{InputTokens: actual})
+						})
+					}
+				})
+			}
+			time.Sleep(time.Duration(200+20*seed) * time.Millisecond)
+			calmDown := func() {
+				mu.Lock()
+				defer mu.Unlock()
+				calm = true
+			}
+			if seed%2 == 0 {
+				calmDown()
+				time.Sleep(2 * time.Second) // until the store is found again
+				_ = th.Close()
+			}
+			wg.Wait()
+			calmDown()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if got := charged(memory, "k", "m"); got != float64(sum.Load()) {
+				t.Errorf("seed %d: %v is charged, want %d", seed, got, sum.Load())
+			}
+		})
+	}
+}

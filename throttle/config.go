@@ -40,8 +40,9 @@ type Config struct {
 	// Outage is what happens to calls while the store is out of reach. Zero:
 	// OutageLocal.
 	Outage Outage
-	// LaneOutage overrides Outage for lanes by name. The strictest of lane,
-	// budget and Config that is named wins.
+	// LaneOutage names a mode for lanes, by their names. The strictest of lane,
+	// budget and Config that is named wins: to open one lane, leave Outage
+	// unnamed.
 	LaneOutage map[string]Outage
 	// Instances is the fleet size to assume while it can't be counted. 0: the
 	// last count, else 1.

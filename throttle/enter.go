@@ -41,8 +41,8 @@ func (q *queue) enterPausedLocked(a *ask, turn time.Time, lacks lackSet, v Verdi
 		if q.room.Len()-q.room.Fresh() < q.t.cfg.QueueLimit {
 			a.place = q.room.Enter(a.lane, a)
 			a.last, a.turn = outcome{code: waitsPause, wait: microsOf(turn.Sub(now))}, turn
-			// Fresh calls ahead of it in its lane can't be left there: the
-			// claim under way has them, and judges them before the pause.
+			// Fresh calls ahead of it in its lane are with the claim under
+			// way, but for those beyond a full one: these may come behind it.
 			q.settleLocked(a, lacks)
 			a.answers <- reply{kind: replyWait}
 			q.wakeAtLocked(turn)

@@ -71,9 +71,12 @@ func (l *ledger) add(f fix, limits int) {
 		return
 	}
 	if l.fixes = append(l.fixes, f); len(l.fixes) > maxFixes {
-		for i, spent := range l.fixes[0].spent {
-			l.fixes[1].spent[i] += spent
+		oldest, next := l.fixes[0], &l.fixes[1]
+		for i, spent := range oldest.spent {
+			next.spent[i] += spent
 		}
+		next.settles = append(oldest.settles, next.settles...)
+		next.number = 0 // neither is told apart any more
 		l.fixes = l.fixes[1:]
 	}
 }

@@ -37,8 +37,8 @@ func (a *account) idle(now time.Time) bool {
 		return false
 	}
 	for _, k := range a.keys {
-		if k.refused || k.probing {
-			return false
+		if k.probing {
+			return false // its loop knows the account
 		}
 	}
 	for _, q := range a.queues {

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -35,8 +36,11 @@ func TestIdleAccountsAreForgottenAndTheirBudgetsAreNot(t *testing.T) {
 	if accounts > maxAccounts+200 || routes > maxAccounts+200 {
 		t.Errorf("%d accounts and %d routes are known", accounts, routes)
 	}
-	if !known {
-		t.Error("a refused key was forgotten")
+	if known {
+		t.Error("an idle account whose key is refused is still known")
+	}
+	if _, err := use("refused"); !errors.Is(err, ErrKeyRefused) {
+		t.Errorf("a refused key that was forgotten here: %v", err)
 	}
 	if first {
 		t.Error("an idle account is still known")

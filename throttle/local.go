@@ -32,6 +32,7 @@ func (o *outage) decide(q *queue, b *batch) answer {
 	c.limits = o.part(q)
 	c.runs = nil
 	var places []int
+	var open settlement // what the open lanes spend
 	ans := answer{local: true, outcomes: make([][]outcome, len(b.claim.runs)), keys: make([]keyView, len(c.keys))}
 	for i, r := range b.claim.runs {
 		all := func(code outcomeCode) { ans.outcomes[i] = []outcome{{code: code, n: r.n}} }
@@ -41,11 +42,15 @@ func (o *outage) decide(q *queue, b *batch) answer {
 			all(deniedKey)
 		case mode == OutageOpen && !r.hold:
 			all(granted)
+			open = open.with(r, len(q.limits))
 		case mode == OutageClosed && !r.hold:
 			all(deniedStore)
 		default:
 			c.runs, places = append(c.runs, r), append(places, i)
 		}
+	}
+	if open.delta != nil {
+		c.settles = []settlement{open} // unlimited, but counted
 	}
 	local, _, _, _ := o.local.decide(&c, -1)
 	ans.now, ans.budget, ans.account = local.now, local.budget, local.account
@@ -67,26 +72,34 @@ func (o *outage) settle(q *queue, s settlement) {
 // made now.
 const present = 4e15
 
+// with adds a run's cost to a settlement that charges it at present.
+func (s settlement) with(r run, limits int) settlement {
+	if s.delta == nil {
+		s = settlement{at: present, delta: make([]float64, limits)}
+	}
+	for i, cost := range r.cost {
+		s.delta[i] += float64(float64(r.n) * cost)
+	}
+	return s
+}
+
 // mirror charges what the store has let through to this process's part, too.
 // What is given back later isn't: too little room here is better than too much.
 func (o *outage) mirror(q *queue, b *batch, ans *answer) {
 	if len(q.limits) == 0 || o.t.store.immediate() {
 		return // a store in memory is never away
 	}
-	spent := settlement{at: present, delta: make([]float64, len(q.limits))}
-	some := false
+	var spent settlement
 	for i, outcomes := range ans.outcomes {
 		for _, out := range outcomes {
-			if out.code != granted && out.code != grantedKey {
-				continue
-			}
-			for l, cost := range b.claim.runs[i].cost {
-				spent.delta[l] += float64(float64(out.n) * cost)
-				some = some || cost > 0
+			if out.code == granted || out.code == grantedKey {
+				r := b.claim.runs[i]
+				r.n = out.n
+				spent = spent.with(r, len(q.limits))
 			}
 		}
 	}
-	if some && !b.claim.dry {
+	if spent.delta != nil && !b.claim.dry {
 		o.settle(q, spent)
 	}
 }
@@ -132,15 +145,24 @@ type part struct {
 func partsOf(limits []spec, rank, live int) []spec {
 	parts := make([]spec, len(limits))
 	for i, s := range limits {
-		s.amount, s.burst = partOf(s.amount, rank, live), partOf(s.burst, rank, live)
+		s.amount, s.burst = partOfBoth(s.amount, s.burst, rank, live)
 		s.ceilings = append([]ceiling(nil), s.ceilings...)
 		for j := range s.ceilings {
 			l := &s.ceilings[j]
-			l.amount, l.burst = partOf(l.amount, rank, live), partOf(l.burst, rank, live)
+			l.amount, l.burst = partOfBoth(l.amount, l.burst, rank, live)
 		}
 		parts[i] = s
 	}
 	return parts
+}
+
+// partOfBoth is the part of an amount and its burst. Who has no part of the
+// amount has none of the burst: nothing would ever refill it.
+func partOfBoth(amount, burst float64, rank, live int) (float64, float64) {
+	if amount = partOf(amount, rank, live); amount == 0 {
+		return 0, 0
+	}
+	return amount, partOf(burst, rank, live)
 }
 
 // partOf is the part of process rank of live: together they are the whole.

@@ -71,11 +71,19 @@ func (e *lateError) Unwrap() error { return e.err }
 // shows one.
 func (o *outage) failed(err error) {
 	o.mu.Lock()
-	if !o.since.IsZero() || o.t.closed.Load() {
+	if !o.since.IsZero() {
 		o.mu.Unlock()
 		return
 	}
 	now := time.Now()
+	if o.t.closed.Load() {
+		// Nobody waits for its end, and Close tries no other queue in vain.
+		if shownBy(err) {
+			o.since, o.cause = now, err
+		}
+		o.mu.Unlock()
+		return
+	}
 	if !shownBy(err) {
 		scold := now.Sub(o.scolded) > time.Minute
 		if scold {
@@ -164,13 +172,17 @@ func (o *outage) over() {
 	o.since, o.ended, o.cause, o.kept = time.Time{}, now, nil, map[keptID]keptVerdict{}
 	o.mu.Unlock()
 	o.t.tellOutage(false, nil, lasted)
-	for _, k := range kept {
-		k.write(o.t)
-	}
+	// This process knows its own verdicts, so nobody has to wait for them.
 	for _, q := range o.t.allQueues() {
 		q.mu.Lock()
 		q.due, q.pushed = true, true
 		q.kick()
+	}
+	for _, k := range kept {
+		if o.t.closed.Load() {
+			return
+		}
+		k.write(o.t)
 	}
 }
 

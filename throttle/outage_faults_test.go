@@ -11,6 +11,7 @@ import (
 
 	"github.com/headgate-go/headgate/internal/faultproxy"
 	"github.com/headgate-go/headgate/internal/redistest"
+	"github.com/headgate-go/headgate/lanes"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -222,6 +223,105 @@ func TestACallUnderWayAtCloseIsTurnedAway(t *testing.T) {
 			if err := <-errs; !errors.Is(err, ErrClosed) {
 				t.Errorf("got %v", err)
 			}
+		}
+	})
+}
+
+func TestCloseTakesNoLongerForManyQueuesOnAStoreThatHangs(t *testing.T) { // B153
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 50 * time.Millisecond
+		var hangs atomic.Bool
+		flaky := &flakyStore{NewMemoryStore(), func() fate {
+			if hangs.Load() {
+				time.Sleep(timeout)
+				return lost
+			}
+			return arrives
+		}}
+		th := testThrottle(t, Config{Store: &remoteStore{countingStore{Store: flaky}}, Account: []Limit{Requests(10, time.Hour)}})
+		for range 500 {
+			c := Call{Key: Fingerprint(newProbeID()), Model: "m"}
+			p, err := th.Acquire(context.Background(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Cancel()
+		}
+		hangs.Store(true)
+		start := time.Now()
+		_ = th.Close()
+		if got := time.Since(start); got > 2*timeout {
+			t.Errorf("Close took %v", got)
+		}
+		time.Sleep(time.Second) // senders that were under way
+	})
+}
+
+// What a call spends while its lane is open is neither given back to a local
+// store that never charged it, nor free.
+func TestOpenCallsGiveALocalLaneNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &flakyStore{NewMemoryStore(), func() fate { return lost }}
+		th := testThrottle(t, Config{
+			Store: &remoteStore{countingStore{Store: store}}, Lanes: noWait, Budgets: testBudget(Requests(10, 24*time.Hour)),
+			LaneOutage: map[string]Outage{"live": OutageOpen, "background": OutageLocal},
+		})
+		went := 0
+		for range 100 {
+			c := testCall
+			c.Lane = noWait[0]
+			p, err := th.Acquire(context.Background(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Cancel()
+			n, _ := admitted(th, 1, noWait[1])
+			went += n
+		}
+		if went != 6 {
+			t.Errorf("%d background calls went, want 6", went)
+		}
+	})
+}
+
+func TestAPartOfNothingIsNothing(t *testing.T) {
+	limits := compileLimits([]Limit{Requests(3, time.Hour).Using(TokenBucket).WithBurst(5)}, noWait, "")
+	amounts, bursts := 0.0, 0.0
+	for rank := range 4 {
+		p := partsOf(limits, rank, 4)[0]
+		if p.amount == 0 && p.burst > 0 {
+			t.Errorf("process %d may burst to %v and has nothing to refill it", rank, p.burst)
+		}
+		amounts, bursts = amounts+p.amount, bursts+p.burst
+	}
+	if amounts != 3 || bursts > 5 {
+		t.Errorf("the parts make %v, burst %v", amounts, bursts)
+	}
+}
+
+func TestRoomGivenBackDuringAnOutageIsUsedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &flakyStore{NewMemoryStore(), func() fate { return lost }}
+		th := testThrottle(t, Config{
+			Store: &remoteStore{countingStore{Store: store}}, Lanes: []lanes.Lane{{Name: "live", Share: 1, Wait: -1}},
+			Budgets: testBudget(Requests(1, time.Hour)),
+		})
+		p, err := th.Acquire(context.Background(), testCall)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			p.Cancel()
+		}()
+		if p, err := th.Acquire(context.Background(), testCall); err != nil {
+			t.Error(err)
+		} else {
+			p.Done()
+		}
+		if got := time.Since(start); got != time.Second {
+			t.Errorf("the second call went after %v", got)
 		}
 	})
 }

@@ -34,9 +34,10 @@ type queue struct {
 
 	mu      sync.Mutex
 	room    *lanes.Room[*ask]
-	lacking []lack // by lane: what the settled calls lack together
-	sending bool   // a claim is under way, or about to be
-	due     bool   // waiting calls are to be claimed for now
+	lacking []lack        // by lane: what the settled calls lack together
+	sending bool          // a claim is under way, or about to be
+	rested  chan struct{} // closed once no claim is under way; nil: nobody asks
+	due     bool          // waiting calls are to be claimed for now
 	settles []settlement
 	pushed  bool // settlements are not to wait for company any longer
 	pause   shut
@@ -67,6 +68,7 @@ const (
 	peekMax    = 16  // waiting calls in a claim made for fresh ones
 	settleMax  = 256
 	settleWait = 20 * time.Millisecond
+	fixWait    = time.Second // until a claim in vain is told, if no other comes
 )
 
 func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
@@ -124,12 +126,29 @@ func (q *queue) round() bool {
 	q.mu.Lock()
 	b := q.gather(time.Now())
 	q.mu.Unlock()
+	done := false
+	defer func() {
+		if !done { // Config.Observe has panicked; the next call starts anew
+			q.mu.Lock()
+			q.restLocked(false)
+			q.mu.Unlock()
+		}
+	}()
 	ans := q.t.decide(q, b)
 	q.apply(b, ans)
+	done = true
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.sending = q.workLocked()
-	return q.sending
+	return q.restLocked(q.workLocked())
+}
+
+// restLocked notes whether the sender goes on, and tells who waits for its end.
+func (q *queue) restLocked(more bool) bool {
+	if q.sending = more; !more && q.rested != nil {
+		close(q.rested)
+		q.rested = nil
+	}
+	return more
 }
 
 // onWake claims for the waiting calls: by the store's word it is the turn of
@@ -162,23 +181,25 @@ func (q *queue) wakeAtLocked(at time.Time) {
 // local charge is corrected where it was made; the store is told with what it
 // is still to be told of that time, or was told it and is corrected too.
 func (q *queue) addLocked(s settlement, local bool, round int) {
+	gives := s.calls > 0
+	for _, d := range s.delta {
+		gives = gives || d < 0
+	}
+	waiting := q.room.Len() - q.room.Fresh()
 	if local {
 		q.t.outage.settle(q, s)
 		at, booked, known := q.ledger.bookedAt(round)
 		if !booked {
 			q.ledger.spend(s.delta, len(q.limits))
+			q.due = q.due || gives && waiting > 0
 		}
 		if !booked || !known {
 			return
 		}
 		s.at, s.calls = at, 0
 	}
-	gives := s.calls > 0
-	for _, d := range s.delta {
-		gives = gives || d < 0
-	}
 	q.settles = append(q.settles, s)
-	switch waiting := q.room.Len() - q.room.Fresh(); {
+	switch {
 	case gives && waiting > 0:
 		q.due, q.pushed = true, true
 	case len(q.settles) >= settleMax:

@@ -52,12 +52,14 @@ type RedisStore struct {
 	script  *redis.Script
 
 	process  string       // this process, in the set of the live ones
-	heard    atomic.Int64 // when Redis last answered anything, in Unix nanoseconds
+	heard    atomic.Int64 // when Redis last answered without an error, in Unix nanoseconds
 	underWay *semaphore.Weighted
 
 	ctx   context.Context
 	close context.CancelFunc
 	loops sync.WaitGroup
+
+	joined chan struct{} // another process has started
 
 	mu         sync.Mutex
 	watchers   map[int]func(notice)
@@ -89,6 +91,7 @@ func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, e
 		process:  uuid.NewString(),
 		underWay: semaphore.NewWeighted(maxUnderWay),
 		watchers: map[int]func(notice){},
+		joined:   make(chan struct{}, 1),
 		live:     1,
 	}
 	s.ctx, s.close = context.WithCancel(context.Background())

@@ -117,6 +117,7 @@ func (s *RedisStore) beat() {
 		case <-s.ctx.Done():
 			return
 		case <-ticker.C:
+		case <-s.joined:
 		}
 		s.recount()
 	}
@@ -168,7 +169,10 @@ func (s *RedisStore) listen(sub *redis.PubSub) {
 			if who, ok := strings.CutPrefix(m.Payload, joined); !ok {
 				s.hear(m.Payload)
 			} else if who != s.process {
-				s.recount()
+				select {
+				case s.joined <- struct{}{}: // counting must not hold up notices
+				default:
+				}
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/headgate-go/headgate/lanes"
 	"golang.org/x/sync/errgroup"
@@ -211,8 +212,8 @@ func (t *Throttle) allQueues() []*queue {
 	return queues
 }
 
-// close turns the waiting calls away, stops the timers and writes the last
-// settlements.
+// close turns the waiting calls away, stops the timers, and writes the last
+// settlements once the claim under way has come back.
 func (q *queue) close() {
 	q.mu.Lock()
 	q.wake.Stop()
@@ -224,15 +225,25 @@ func (q *queue) close() {
 		}
 		return true
 	})
-	c := q.claimLocked()
-	c.settles, q.settles = q.settles, nil
-	q.mu.Unlock()
-	if len(c.settles)+len(c.fixes) > 0 && !q.t.outage.down() {
-		ctx, cancel := context.WithTimeout(context.Background(), verdictWait)
-		defer cancel()
-		// Room that can't be given back any more is free with its window.
-		_, _ = q.t.store.claim(ctx, &c)
+	if q.sending {
+		rested := make(chan struct{})
+		q.rested = rested
+		q.mu.Unlock()
+		select {
+		case <-rested:
+		case <-time.After(verdictWait): // the store hangs, and bounds nothing
+			return
+		}
+		q.mu.Lock()
 	}
+	q.pushed = true
+	if q.sending || !q.workLocked() || q.t.outage.down() {
+		q.mu.Unlock()
+		return
+	}
+	q.sending = true
+	q.mu.Unlock()
+	q.send()
 }
 
 // SetBudgets isn't built yet and returns an error that matches ErrNotBuilt.

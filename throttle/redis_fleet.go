@@ -157,7 +157,9 @@ func (s *RedisStore) fleet() (rank, live int) {
 func (s *RedisStore) listen(sub *redis.PubSub) {
 	defer s.loops.Done()
 	defer sub.Close()
-	messages := sub.Channel()
+	// A dead connection is noticed by a ping after silence; the beat and every
+	// claim show the others.
+	messages := sub.Channel(redis.WithChannelHealthCheckInterval(10 * time.Second))
 	for {
 		select {
 		case <-s.ctx.Done():

@@ -29,13 +29,14 @@ func (q *queue) apply(b *batch, ans answer) {
 }
 
 // fareLocked takes note of how the claim fared. What follows from it is sent at
-// once; a fix is told soon, where no end of an outage will see to that.
+// once; a fix is told soon, where neither a settlement nor the end of an outage
+// will see to that.
 func (q *queue) fareLocked(ans *answer) {
 	if follow := q.ledger.fared(ans, len(q.limits)); len(follow) > 0 {
 		q.settles = append(q.settles, follow...)
 		q.pushed = true
 	}
-	if ans.unknown != nil && !q.t.outage.down() {
+	if ans.unknown != nil && len(q.settles) == 0 && !q.t.outage.down() {
 		q.flush.Reset(fixWait)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -81,7 +82,7 @@ func TestALoneCallIsOneRoundTripAndConcurrentOnesShareThem(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(acquire)
 	for len(inFlight) == 0 { // until the first claim is under way
-		time.Sleep(time.Microsecond)
+		runtime.Gosched()
 	}
 	q, _ := th.queueFor(testCall)
 	for range 200 {

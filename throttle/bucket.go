@@ -21,9 +21,13 @@ type bucketLevel struct {
 // levelFloor keeps debts within what integers and a float64 hold exactly.
 const levelFloor = -4e15
 
-// bucketFlow is how many units flow in during the given microseconds.
+// bucketFlow is how many units flow in during the given microseconds: amount in
+// each whole per, so that it says the same before and after the instant has
+// moved, also where the product of all of it would be rounded.
 func bucketFlow(elapsed, amount, per float64) float64 {
-	return math.Floor(float64(elapsed*amount) / per)
+	whole := math.Floor(elapsed / per)
+	rest := elapsed - float64(whole*per)
+	return float64(whole*amount) + math.Floor(float64(rest*amount)/per)
 }
 
 // bucketAdvance brings the bucket to now: full if it is new, at the old rate

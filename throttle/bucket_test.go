@@ -39,6 +39,7 @@ func FuzzBucket(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)
 	}
+	f.Add(uint64(530)) // elapsed times amount is above 2^53
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		m := &exactBucket{

@@ -1,6 +1,9 @@
 -- The token bucket: five numbers from place o on: share, level, at, full,
 -- amount. The counter is {label, whole bucket, shares...}. See bucket.go.
-local function bucket_flow(elapsed, amount, per) return floor(elapsed * amount / per) end
+local function bucket_flow(elapsed, amount, per)
+  local n = floor(elapsed / per)
+  return n * amount + floor((elapsed - n * per) * amount / per)
+end
 
 -- bucket_advance reports whether the rate changed, which must be kept.
 local function bucket_advance(c, o, amount, burst, per)

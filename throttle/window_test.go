@@ -37,7 +37,7 @@ func (m *exactWindow) used(now int64) int64 {
 }
 
 // settle corrects a charge made in a window, if that still counts; an excess
-// that is too late counts now.
+// that is too late counts now. Use saturates.
 func (m *exactWindow) settle(at, delta int64) {
 	i := m.index(at)
 	if i < m.latest-1 {
@@ -47,7 +47,7 @@ func (m *exactWindow) settle(at, delta int64) {
 		i = m.latest
 	}
 	i = min(i, m.latest)
-	m.charged[i] = max(0, m.charged[i]+delta)
+	m.charged[i] = min(int64(usedCap), max(0, m.charged[i]+delta))
 }
 
 // exactProduct is where every product of the arithmetic is exact. Above it

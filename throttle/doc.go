@@ -90,6 +90,8 @@
 //     the first claim after it.
 //   - A token bucket that has been full since a call was charged has forgotten
 //     the charge, and takes no refund for it.
+//     One that was nearly full since may be given back a little more than it
+//     would hold without the charge: at most what flowed in meanwhile.
 //   - The level that a token bucket keeps for a lane's share sinks at most as
 //     far below its burst as the whole bucket is deep, so that a lane is held
 //     back by what was used while the bucket ran empty, and not by all of

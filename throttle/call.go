@@ -31,7 +31,7 @@ type Call struct {
 	Account string
 	// Model chooses the budget.
 	Model string
-	// Tenant is the customer the call is made for.
+	// Tenant is the customer the call is made for; see WithTenant.
 	Tenant string
 	// Cost is the estimate that is charged now and settled later.
 	Cost Cost
@@ -43,7 +43,8 @@ type Call struct {
 type tenantKey struct{}
 
 // WithTenant returns a context whose calls are made for the tenant id, unless
-// their Call says otherwise.
+// their Call says otherwise. Tenants matter to budgets that have a policy for
+// them, and New doesn't accept one yet: until then the id changes nothing.
 func WithTenant(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, id)
 }

@@ -31,7 +31,7 @@ func (q *queue) answered(info permitInfo, v Verdict) {
 	c := claim{
 		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
 		every: microsOf(q.t.cfg.Probe.Every),
-		keys:  []Fingerprint{info.key}, models: []modelID{info.id}, verdict: &note,
+		keys:  []Fingerprint{info.key}, models: []modelID{info.id}, verdict: &note, birth: newEpoch(),
 	}
 	ans, err := q.t.write(c)
 	if err != nil {

@@ -8,6 +8,7 @@ func (q *queue) apply(b *batch, ans answer) {
 	now := time.Now()
 	q.mu.Lock()
 	q.fareLocked(&ans)
+	q.hearLocked(b, &ans, now)
 	next, went := time.Time{}, 0
 	for i, outcomes := range ans.outcomes {
 		asks := b.asks[i]
@@ -38,6 +39,22 @@ func (q *queue) fareLocked(ans *answer) {
 	}
 	if ans.unknown != nil && len(q.settles) == 0 && !q.t.outage.down() {
 		q.flush.Reset(fixWait)
+	}
+}
+
+// hearLocked takes note of how the store's records stand.
+func (q *queue) hearLocked(b *batch, ans *answer, now time.Time) {
+	if ans.local {
+		return // our tickets there, if any, will be void
+	}
+	q.seated = false
+	for _, outcomes := range ans.outcomes {
+		for _, o := range outcomes {
+			q.seated = q.seated || o.code == waitsRoom || o.code == waitsPause
+		}
+	}
+	if !q.t.store.immediate() { // a store in memory forgets nothing
+		q.shadow.heard(q.limits, &b.claim, ans, now)
 	}
 }
 
@@ -80,6 +97,9 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 		a.answers <- r
 		return time.Time{}
 	case waitsRoom, waitsPause:
+		if a.since == 0 && !ans.local {
+			a.since = ans.now - a.age
+		}
 		if a.gone || q.closedLocked(a) {
 			return time.Time{}
 		}

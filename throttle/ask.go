@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/headgate-go/headgate/lanes"
@@ -33,6 +34,8 @@ type ask struct {
 	lacks    lackSet // what it waits for
 	last     outcome
 	turn     time.Time // when it may be its turn
+	since    float64   // the store's time at which it came; 0: not known yet
+	age      float64   // how long it had waited when the claim under way was made
 }
 
 // A reply is what a queue tells an ask.
@@ -76,9 +79,14 @@ func (a *ask) setDeadline(ctx context.Context, wait time.Duration) {
 	}
 }
 
+// sameAge is how far apart, in microseconds, calls may have come that travel
+// as one run.
+const sameAge = 10_000
+
 // equal reports whether two neighbouring asks can travel as one run.
 func (r *run) equal(s *run) bool {
 	if r.lane != s.lane || r.key != s.key || r.model != s.model || r.patience != s.patience ||
+		r.since != s.since || math.Abs(r.age-s.age) > sameAge ||
 		r.mayProbe != s.mayProbe || r.holds != "" || s.holds != "" || r.hold || s.hold {
 		return false
 	}

@@ -19,13 +19,20 @@ type claim struct {
 	probe   string        // uuid for a probe that this claim may start; "": none
 	every   float64       // microseconds between probes
 	dry     bool          // decide, and change nothing
-	process string        // whose claim it is; "": nobody keeps count
-	number  float64       // counts the process's claims for the budget, from 1
-	fixes   []fix         // what became of claims that nobody knows the fate of
-	arrived time.Time     // when the first of the calls that can't wait longer came; zero: now
+	// birth is the epoch of the records that the claim makes; knows are those of
+	// the budget and the account that the process has something to say about
+	// should they be lost, and restore is what it says.
+	birth   string
+	knows   [2]string
+	restore *restoration
+	process string    // whose claim it is; "": nobody keeps count
+	number  float64   // counts the process's claims for the budget, from 1
+	fixes   []fix     // what became of claims that nobody knows the fate of
+	arrived time.Time // when the first of the calls that can't wait longer came; zero: now
 	settles []settlement
 	verdict *verdictNote
 	runs    []run
+	lease   *leaseAsk
 }
 
 // A run is n equal calls that came one after another.
@@ -34,6 +41,8 @@ type run struct {
 	n                int
 	cost             []float64 // by limit
 	patience         float64   // microseconds that each would wait; 0: not at all
+	since            float64   // the store's time at which the first of them came; 0: age ago
+	age              float64   // microseconds since then, where no store's time is known
 	mayProbe         bool
 	holds            string // the uuid of the probe that the call is already; "": none
 	// hold marks calls that were judged before and only keep their place:
@@ -122,6 +131,10 @@ type answer struct {
 	account  closure
 	keys     []keyView   // by claim.keys
 	outcomes [][]outcome // by claim.runs
+	leased   float64     // calls of claim.lease that were charged ahead
+	used     []float64   // by limit: what is used of it now
+	lanes    [][]float64 // for a dry claim, by limit and lane: what the lane may still draw
+	epochs   [2]string   // of the budget's and the account's record; "": as the claim knows them
 	local    bool        // decided by this process alone, while the store was away
 	unknown  *fix        // the claim that the store was asked in vain
 }

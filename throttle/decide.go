@@ -21,8 +21,10 @@ type bench struct {
 	counts    []*counter // by limit
 	ahead     []float64  // by limit: what waiting calls need that are ahead
 	aheadRamp [2]float64 // calls ahead that wait for the budget's, the account's pause
+	line                 // of those ahead, what belongs to other processes
 	charged   []float64  // by limit: what the claim's calls were charged
 	changed   bool       // the claim charged or corrected something
+	dirty     [2]bool    // it changed the budget's record, the account's
 	freed     [2]bool    // it gave room back in the budget, in the account
 }
 
@@ -33,7 +35,11 @@ func decide(b *bench) (answer, error) {
 	if a, err := b.replay(); a != nil || err != nil {
 		return *cmp.Or(a, &answer{}), err
 	}
+	if b.forgot() {
+		return answer{}, errForgot
+	}
 	b.advance()
+	b.remember()
 	b.fix()
 	for _, s := range b.c.settles {
 		b.settle(s)
@@ -41,21 +47,49 @@ func decide(b *bench) (answer, error) {
 	if b.c.verdict != nil {
 		b.apply(*b.c.verdict)
 	}
+	b.lineUp()
 	a := answer{now: b.now}
 	for i := range b.c.runs {
 		a.outcomes = append(a.outcomes, b.judge(&b.c.runs[i]))
 	}
-	a.budget, a.account = b.budget.view(b.now), b.account.view(b.now)
-	for _, k := range b.keys {
-		a.keys = append(a.keys, k.view(b.now))
-	}
+	a.leased = b.grantLease()
+	b.seat()
+	b.dirty[0] = b.dirty[0] || b.keeps()
+	b.begin()
+	b.view(&a)
 	b.announce()
 	b.keep(&a)
 	return a, nil
 }
 
+// view says how everything stands after the claim.
+func (b *bench) view(a *answer) {
+	a.budget, a.account = b.budget.view(b.now), b.account.view(b.now)
+	for _, k := range b.keys {
+		a.keys = append(a.keys, k.view(b.now))
+	}
+	for i, c := range b.counts {
+		s := &b.c.limits[i]
+		a.used = append(a.used, c.used(s, b.now))
+		if !b.c.dry {
+			continue
+		}
+		rooms := make([]float64, len(s.ceilings))
+		for lane := range rooms {
+			rooms[lane] = c.fit(s, lane, b.now, 0, 1)
+		}
+		a.lanes = append(a.lanes, rooms)
+	}
+	for i, rec := range b.records() {
+		if rec.epoch != b.c.knows[i] {
+			a.epochs[i] = rec.epoch
+		}
+	}
+}
+
 func (b *bench) advance() {
 	b.ahead = make([]float64, len(b.c.limits))
+	b.others = make([]float64, len(b.c.limits))
 	b.charged = make([]float64, len(b.c.limits))
 	for i := range b.c.limits {
 		// A record's counters may move while it grows, so take them after.
@@ -66,6 +100,12 @@ func (b *bench) advance() {
 		c := b.recordOf(i).counterOf(s)
 		c.advance(s, b.now)
 		b.counts = append(b.counts, c)
+	}
+}
+
+func (b *bench) dirtyRecord(rec *record) {
+	for i, r := range b.records() {
+		b.dirty[i] = b.dirty[i] || r == rec
 	}
 }
 
@@ -87,6 +127,7 @@ func (b *bench) judge(r *run) []outcome {
 	if k := b.keys[r.key]; k.refused {
 		return b.judgeRefused(r, k)
 	}
+	b.letAhead(r)
 	var out []outcome
 	left := r.n
 	if until := b.budget.denied[b.c.models[r.model]]; until > b.now {
@@ -96,18 +137,20 @@ func (b *bench) judge(r *run) []outcome {
 	for left > 0 {
 		if n := b.fit(r, rate, float64(left)); n > 0 {
 			b.take(r, n)
+			b.went |= 1 << r.lane
 			left -= int(n)
 			out = append(out, outcome{code: granted, n: int(n)})
 			continue
 		}
-		o := b.turn(r, rate)
+		o, again := b.turn(r, rate)
 		if o.wait > r.patience {
 			// Nothing that it leaves behind changes the next one's chances.
 			o.code, o.n = o.code+(deniedRoom-waitsRoom), left
 			return append(out, o)
 		}
+		o.wait = again
 		b.hold(r, o.lacks)
-		b.await(r, o.lacks)
+		b.wait(r, o)
 		out = append(out, o)
 		left--
 	}
@@ -170,25 +213,30 @@ func (b *bench) take(r *run, n float64) {
 			c.take(&b.c.limits[i], b.now, float64(n*cost))
 			b.charged[i] += float64(n * cost)
 			b.changed = true
+			b.dirtyRecord(b.recordOf(i))
 		}
 	}
 	for _, rec := range b.records() {
 		if rec.ramping(b.now) {
 			rec.used += n
+			b.dirtyRecord(rec)
 		}
 	}
 }
 
 // turn says what the next call of the run lacks and when it will be its turn:
-// the latest of the limits and pauses that it lacks.
-func (b *bench) turn(r *run, rate float64) outcome {
-	o := outcome{code: waitsRoom, n: 1}
-	at := b.now
+// the latest of the limits and pauses that it lacks. It returns also in how
+// many microseconds to ask again: earlier, where somebody ahead in another
+// process may turn out to be dead.
+func (b *bench) turn(r *run, rate float64) (o outcome, again float64) {
+	o = outcome{code: waitsRoom, n: 1}
+	at, alone := b.now, b.now
 	for i, rec := range b.records() {
 		t := rec.turnAt(b.now, rate, b.aheadRamp[i])
 		if t <= b.now {
 			continue
 		}
+		alone = max(alone, rec.turnAt(b.now, rate, b.aheadRamp[i]-b.othersRamp[i]))
 		o.lacks |= lacksBudget << i
 		if t > at {
 			at, o.code = t, waitsPause
@@ -203,13 +251,14 @@ func (b *bench) turn(r *run, rate float64) outcome {
 		t := b.now + maxWait // what is larger than its ceiling never fits
 		if cost <= s.most(r.lane) {
 			t = c.roomAt(s, r.lane, b.now, b.ahead[i], cost)
+			alone = max(alone, c.roomAt(s, r.lane, b.now, b.ahead[i]-b.others[i], cost))
 		}
 		if t > at {
 			at, o.code, o.limit = t, waitsRoom, i
 		}
 	}
 	o.wait = max(1, at-b.now)
-	return o
+	return o, max(1, min(at, max(alone, b.void))-b.now)
 }
 
 // hold counts what a waiting call of the run lacks as use by those ahead.
@@ -226,23 +275,11 @@ func (b *bench) hold(r *run, lacks lackSet) {
 	}
 }
 
-// await notes in the records whose limits a waiting call lacks that somebody
-// waits, so that room which is given back there is announced.
-func (b *bench) await(r *run, lacks lackSet) {
-	until := b.now + min(r.patience, waitsKept)
-	for i := range b.c.limits {
-		if lacks&(1<<i) != 0 {
-			rec := b.recordOf(i)
-			rec.waits = max(rec.waits, until)
-		}
-	}
-}
-
-// announce tells every process of room that was given back where somebody
+// announce tells every process of room that was given back where somebody else
 // waits for it.
 func (b *bench) announce() {
 	for i, rec := range b.records() {
-		if !b.freed[i] || rec.waits <= b.now {
+		if !b.freed[i] || !rec.awaited(b.c.process) {
 			continue
 		}
 		n := notice{kind: noticeRoom, account: b.c.account}

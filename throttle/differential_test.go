@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func FuzzStoresAgree(f *testing.F) {
 			}
 			want, _, _, wantErr := memory.decide(&c, at)
 			if err != nil || wantErr != nil {
-				if err == nil || wantErr == nil || err.Error() != strings.TrimPrefix(wantErr.Error(), "headgate: ") {
+				if err == nil || wantErr == nil || strings.TrimPrefix(err.Error(), "headgate: ") != strings.TrimPrefix(wantErr.Error(), "headgate: ") {
 					t.Fatalf("seed %d, step %d: redis %v, memory %v", seed, step, err, wantErr)
 				}
 				continue
@@ -56,7 +57,9 @@ func equalAnswers(a, b answer) bool {
 			return false
 		}
 	}
-	return reflect.DeepEqual(a.keys, b.keys) || len(a.keys)+len(b.keys) == 0
+	return a.leased == b.leased && a.epochs == b.epochs &&
+		slices.Equal(a.used, b.used) && slices.EqualFunc(a.lanes, b.lanes, slices.Equal[[]float64]) &&
+		slices.Equal(a.keys, b.keys)
 }
 
 // redisStore returns a store on the shared server with a prefix of its own.
@@ -90,6 +93,7 @@ type claimMaker struct {
 	number  float64
 	last    claim
 	lastAt  float64
+	epochs  [2]string
 }
 
 type charge struct {
@@ -144,7 +148,7 @@ func (g *claimMaker) next() claim {
 	}
 	g.number++
 	g.last = g.fresh()
-	g.last.process, g.last.number = fmt.Sprint("process", g.rand.IntN(2)), g.number
+	g.last.process, g.last.number = fmt.Sprint("process", g.rand.IntN(2), "-", g.rand.IntN(2)), g.number
 	if g.rand.IntN(10) == 0 {
 		for n := 1 + g.rand.IntN(3); n > 0; n-- {
 			g.last.fixes = append(g.last.fixes, g.fix(float64(n)))
@@ -167,8 +171,9 @@ func (g *claimMaker) fresh() claim {
 		account: g.account, budget: "b", limits: g.limits, own: g.own,
 		every: float64(1 + g.rand.IntN(5000)),
 		keys:  []Fingerprint{"key0", "key1"}, models: []modelID{"model\x000", "model\xff1"},
-		dry: g.rand.IntN(10) == 0,
+		dry: g.rand.IntN(10) == 0, birth: newEpoch(),
 	}
+	g.knowledge(&c)
 	if g.rand.IntN(2) == 0 {
 		c.probe = newProbeID()
 	}
@@ -185,6 +190,53 @@ func (g *claimMaker) fresh() claim {
 			c.runs = append(c.runs, g.run(lane))
 		}
 	}
+	if g.rand.IntN(4) == 0 {
+		c.lease = &leaseAsk{lane: g.rand.IntN(g.lanes), n: float64(1 + g.rand.IntN(20)), divisor: float64(1 + g.rand.IntN(3)), cost: g.cost()}
+	}
+	return c
+}
+
+// knowledge is what the claim knows of its records: mostly the truth, at times
+// something that was never so, with or without what follows from it.
+func (g *claimMaker) knowledge(c *claim) {
+	for i, epoch := range g.epochs {
+		switch g.rand.IntN(8) {
+		case 0:
+			c.knows[i] = "another"
+		case 1, 2, 3:
+			c.knows[i] = epoch
+		}
+	}
+	if g.rand.IntN(3) > 0 {
+		return
+	}
+	r := &restoration{}
+	for i := range g.limits {
+		r.counts = append(r.counts, g.known(&g.limits[i]))
+	}
+	for i := range r.pauses {
+		r.pauses[i] = closure{left: float64(g.rand.IntN(2) * g.rand.IntN(3000)), ramp: float64(g.rand.IntN(2000)), class: Busy}
+	}
+	if g.rand.IntN(2) == 0 {
+		r.denied = append(r.denied, modelDenial{c.models[g.rand.IntN(2)], float64(g.rand.IntN(3000))})
+	}
+	for i := range c.keys {
+		r.keys = append(r.keys, keyView{
+			gen: g.gens[i] + float64(g.rand.IntN(3)-1), refused: g.rand.IntN(2) == 0, class: KeyRefused, next: float64(g.rand.IntN(4000)),
+		})
+	}
+	c.restore = r
+}
+
+// known is a counter as a process may know it, of now or a little earlier.
+func (g *claimMaker) known(s *spec) counter {
+	now, units := g.lastAt-float64(g.rand.IntN(2)*g.rand.IntN(5000)), float64(g.rand.IntN(60))
+	c := counter{label: s.label}
+	c.advance(s, now)
+	if c.take(s, now, units); g.rand.IntN(2) == 0 {
+		c.advance(s, now+s.per)
+		c.take(s, now+s.per, units)
+	}
 	return c
 }
 
@@ -195,6 +247,9 @@ func (g *claimMaker) run(lane int) run {
 	}
 	if g.rand.IntN(2) == 0 {
 		r.patience = float64(g.rand.IntN(100_000))
+	}
+	if r.age = float64(g.rand.IntN(300_000)); g.rand.IntN(2) == 0 {
+		r.since = max(1, g.lastAt-r.age)
 	}
 	if len(g.probes) > 0 && g.rand.IntN(4) == 0 {
 		r.holds, r.n = g.probes[g.rand.IntN(len(g.probes))], 1
@@ -253,6 +308,11 @@ func (g *claimMaker) verdict() *verdictNote {
 // remember keeps what later claims refer to.
 func (g *claimMaker) remember(c *claim, a *answer) {
 	g.lastAt = a.now
+	for i, epoch := range a.epochs {
+		if epoch != "" || c.knows[i] == "" {
+			g.epochs[i] = epoch
+		}
+	}
 	for i := range a.keys {
 		g.gens[i] = a.keys[i].gen
 	}

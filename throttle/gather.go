@@ -11,13 +11,14 @@ type batch struct {
 	claim claim
 	asks  [][]*ask // by claim.runs
 	due   bool     // it was made for waiting calls
+	began time.Time
 }
 
 // gather makes the next claim: settlements first, then lane by lane the calls
 // that wait, the rest of them as a sum that keeps their place, and those that
 // nobody has judged yet. q.mu is held.
 func (q *queue) gather(now time.Time) *batch {
-	b := &batch{due: q.due, claim: q.claimLocked()}
+	b := &batch{due: q.due, began: now, claim: q.claimLocked(now)}
 	n := min(len(q.settles), settleMax)
 	b.claim.settles = q.settles[:n:n]
 	q.settles = slices.Clone(q.settles[n:])
@@ -27,9 +28,10 @@ func (q *queue) gather(now time.Time) *batch {
 	if q.due {
 		waiting = dueMax
 	}
-	q.due = false
+	q.due, q.errand = false, false
 	for lane := range q.t.cfg.Lanes {
-		waiting -= q.gatherSettled(b, lane, waiting, now)
+		// The first of each lane goes along in any case: its ticket is renewed.
+		waiting -= q.gatherSettled(b, lane, max(1, waiting), now)
 		fresh -= q.gatherFresh(b, lane, fresh, now)
 	}
 	return b
@@ -37,13 +39,14 @@ func (q *queue) gather(now time.Time) *batch {
 
 // claimLocked starts the queue's next claim: who makes it, its number, and what
 // is to be said of earlier ones.
-func (q *queue) claimLocked() claim {
+func (q *queue) claimLocked(now time.Time) claim {
 	q.number++
 	return claim{
 		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
 		every:   microsOf(q.t.cfg.Probe.Every),
 		process: q.process, number: q.number,
 		fixes: q.ledger.tell(),
+		birth: newEpoch(), knows: q.knowsLocked(now),
 	}
 }
 
@@ -95,7 +98,11 @@ func (b *batch) add(a *ask, now time.Time) {
 	a.inFlight = true
 	r := run{
 		lane: a.lane, key: b.key(a.call.Key), model: b.model(a.id), n: 1, cost: a.need,
-		patience: a.patience(now), mayProbe: a.mayProbe, holds: a.holds,
+		patience: a.patience(now), mayProbe: a.mayProbe, holds: a.holds, since: a.since,
+	}
+	if a.since == 0 {
+		a.age = max(0, float64(now.Sub(a.arrived).Microseconds()))
+		r.age = a.age
 	}
 	if r.mayProbe && b.claim.probe == "" {
 		b.claim.probe = newProbeID()

@@ -28,7 +28,7 @@ func (m Outage) strictness() int {
 // decide answers a claim by each lane's mode.
 func (o *outage) decide(q *queue, b *batch) answer {
 	c := b.claim
-	c.settles, c.fixes, c.number = nil, nil, 0 // the store's, not ours
+	c.settles, c.fixes, c.number, c.knows, c.restore, c.lease = nil, nil, 0, [2]string{}, nil, nil // the store's, not ours
 	c.limits = o.part(q)
 	c.runs = nil
 	var places []int

@@ -87,3 +87,19 @@ func logSettle(c *counter, s *spec, now, at, delta float64) {
 		logTake(c, s, now, delta)
 	}
 }
+
+// logRestore raises a slot to what a process knew of it. A slot that isn't
+// there is put in its place while it counts.
+func logRestore(c *counter, s *spec, now float64, known logSlot) {
+	here := math.Floor(now / logWidth(s.per))
+	if known.number < here-logSpan(s.per) || known.number > here {
+		return
+	}
+	i := sort.Search(len(c.slots), func(i int) bool { return c.slots[i].number >= known.number })
+	if i == len(c.slots) || c.slots[i].number != known.number {
+		c.slots = slices.Insert(c.slots, i, logSlot{number: known.number})
+	}
+	more := min(max(0, known.units-c.slots[i].units), usedCap-c.current)
+	c.slots[i].units += more
+	c.current += more
+}

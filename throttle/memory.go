@@ -57,6 +57,7 @@ func (m *MemoryStore) now() float64 {
 }
 
 func (m *MemoryStore) immediate() bool   { return true }
+func (m *MemoryStore) hears() bool       { return true }
 func (m *MemoryStore) fleet() (int, int) { return 0, 1 }
 
 func (m *MemoryStore) watch(f func(notice)) func() {
@@ -205,10 +206,15 @@ func (r *record) clone() *record {
 	c := *r
 	c.counts = slices.Clone(r.counts)
 	for i := range c.counts {
-		c.counts[i].shares = slices.Clone(c.counts[i].shares)
-		c.counts[i].slots = slices.Clone(c.counts[i].slots)
+		c.counts[i] = c.counts[i].clone()
 	}
 	c.denied = maps.Clone(r.denied)
 	c.slots = slices.Clone(r.slots)
+	c.line = slices.Clone(r.line)
 	return &c
+}
+
+func (c counter) clone() counter {
+	c.shares, c.slots = slices.Clone(c.shares), slices.Clone(c.slots)
+	return c
 }

@@ -25,6 +25,16 @@ func (t *Throttle) heard(n notice) {
 		} else if q := a.queue(n.budget); q != nil {
 			q.roomGiven()
 		}
+	case noticeLost:
+		if n.budget != "" {
+			if q := a.queue(n.budget); q != nil {
+				q.lost(0, n.epoch)
+			}
+			return
+		}
+		for _, q := range a.allQueues() {
+			q.lost(1, n.epoch)
+		}
 	case noticeModel:
 		if q := a.queue(n.budget); q != nil {
 			q.learnDenied(n.model, durationOf(n.left), verdictOf(n.class, ScopeModel, n.left))
@@ -39,13 +49,16 @@ func (a *account) queue(id string) *queue {
 	return a.queues[id]
 }
 
+func (a *account) allQueues() []*queue {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.queuesLocked()
+}
+
 // roomGiven lets the account's waiting calls try again: room was given back in
 // a limit of the whole account.
 func (a *account) roomGiven() {
-	a.mu.Lock()
-	queues := a.queuesLocked()
-	a.mu.Unlock()
-	for _, q := range queues {
+	for _, q := range a.allQueues() {
 		q.roomGiven()
 	}
 }

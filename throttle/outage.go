@@ -159,7 +159,7 @@ func testClaim() *claim {
 	s := spec{amount: MaxAmount, burst: MaxAmount, per: 1000, label: 1000 * 64, ceilings: []ceiling{{whole, MaxAmount, MaxAmount}}}
 	return &claim{
 		account: "retest", budget: "retest", limits: []spec{s}, own: 1, keys: []Fingerprint{"retest"}, models: []modelID{""},
-		runs: []run{{n: 1, cost: []float64{1}}},
+		runs: []run{{n: 1, cost: []float64{1}}}, birth: newEpoch(),
 	}
 }
 
@@ -192,6 +192,10 @@ func (t *Throttle) decide(q *queue, b *batch) answer {
 	number := 0.0
 	if !t.outage.down() {
 		ans, err := t.store.claim(context.Background(), &b.claim)
+		if errors.Is(err, errForgot) {
+			b.claim.restore = q.restoration(b.claim.keys)
+			ans, err = t.store.claim(context.Background(), &b.claim)
+		}
 		if err == nil {
 			t.outage.mirror(q, b, &ans)
 			return ans

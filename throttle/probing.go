@@ -103,7 +103,7 @@ func (t *Throttle) claimProbe(ctx context.Context, q *queue, id Fingerprint) (st
 		every: microsOf(t.cfg.Probe.Every), probe: newProbeID(),
 		keys: []Fingerprint{id}, models: []modelID{""},
 		// It costs nothing yet: the request that it becomes is charged.
-		runs: []run{{n: 1, cost: make([]float64, len(q.limits)), mayProbe: true}},
+		runs: []run{{n: 1, cost: make([]float64, len(q.limits)), mayProbe: true}}, birth: newEpoch(),
 	}
 	ans, err := t.store.claim(ctx, &c)
 	if err != nil {

@@ -1,10 +1,10 @@
 package throttle
 
 import (
+	"encoding/binary"
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/headgate-go/headgate/lanes"
 )
 
@@ -27,7 +27,7 @@ type queue struct {
 	price  Price
 	free   bool // of a model that no budget matches
 	// process tells this queue's claims from those of every other, of this
-	// process and of others: eight random bytes.
+	// process and of others: the throttle's own bytes and a number.
 	process string
 
 	part part // guarded by the outage's mu
@@ -38,6 +38,9 @@ type queue struct {
 	sending bool          // a claim is under way, or about to be
 	rested  chan struct{} // closed once no claim is under way; nil: nobody asks
 	due     bool          // waiting calls are to be claimed for now
+	errand  bool          // the store is to be told something, whoever calls
+	seated  bool          // it has a ticket for a waiting call
+	shadow  shadow
 	settles []settlement
 	pushed  bool // settlements are not to wait for company any longer
 	pause   shut
@@ -77,8 +80,7 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 		room:   lanes.NewRoom[*ask](len(t.cfg.Lanes)),
 		denied: map[modelID]deniedUntil{},
 	}
-	random := uuid.New()
-	q.process = string(random[:8])
+	q.process = t.id + string(binary.BigEndian.AppendUint32(nil, t.queues.Add(1)))
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
 	q.own = len(q.limits)
 	q.limits = append(q.limits, compileLimits(t.cfg.Account, t.cfg.Lanes, a.id)...)
@@ -112,7 +114,8 @@ func (q *queue) kick() {
 }
 
 func (q *queue) workLocked() bool {
-	return q.room.Fresh() > 0 || q.due && q.room.Len() > 0 || q.pushed && len(q.settles)+len(q.ledger.fixes) > 0
+	return q.room.Fresh() > 0 || q.due && q.room.Len() > 0 || q.errand ||
+		q.pushed && len(q.settles)+len(q.ledger.fixes) > 0
 }
 
 // send makes claims until there is nothing to claim for.
@@ -224,7 +227,10 @@ func (q *queue) settleLocked(a *ask, lacks lackSet) {
 func (q *queue) departLocked(a *ask) {
 	stood := a.place.Settled() && a.lacks&(lacksBudget-1) != 0
 	q.leaveLocked(a)
-	if stood && q.room.Len() > q.room.Fresh() {
+	switch waiting := q.room.Len() - q.room.Fresh(); {
+	case waiting == 0:
+		q.errand = q.errand || q.seated // the ticket is to be taken back
+	case stood:
 		q.due = true
 	}
 }

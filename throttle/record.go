@@ -5,6 +5,7 @@ import "math"
 // A record is the state that one budget, or one account as a whole, keeps in
 // a store. Instants are the store's microseconds since the epoch.
 type record struct {
+	epoch  string  // random, of this life of the record; "": it is new
 	until  float64 // end of the pause; 0: none
 	ramp   float64 // length of the ramp that follows it
 	used   float64 // calls admitted since the pause ended
@@ -12,12 +13,8 @@ type record struct {
 	counts []counter
 	denied map[modelID]float64 // models denied to the account, until when
 	slots  []slot              // the last claims of the processes
-	waits  float64             // until when somebody may be waiting for room
+	line   []ticket            // of those who wait for room in its limits, or for their place in its ramp
 }
-
-// waitsKept is how long, in microseconds, somebody counts as waiting who would
-// wait longer: waiting calls ask again before that.
-const waitsKept = 600 * 1e6
 
 // A slot is the last claim of a process that changed the budget: what it
 // charged, and the answer, so that the same claim arriving again changes
@@ -205,4 +202,15 @@ func firstOfShare(s *spec, i int) bool {
 		}
 	}
 	return true
+}
+
+// used is what counts against the limit at now.
+func (c *counter) used(s *spec, now float64) float64 {
+	switch s.algorithm {
+	case SlidingWindow:
+		return windowUsed(c, s, now)
+	case FixedWindow, SlidingLog:
+		return c.current
+	}
+	return s.burst - bucketHas(&c.bucket, now, s.per)
 }

@@ -53,6 +53,7 @@ type RedisStore struct {
 
 	process  string       // this process, in the set of the live ones
 	heard    atomic.Int64 // when Redis last answered without an error, in Unix nanoseconds
+	hearing  atomic.Bool  // the subscription is alive
 	underWay *semaphore.Weighted
 
 	ctx   context.Context
@@ -137,6 +138,9 @@ func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
 		}
 		return reply, err
 	})
+	if redis.HasErrorPrefix(err, "FORGOT") {
+		return answer{}, errForgot
+	}
 	if err != nil {
 		return answer{}, err
 	}

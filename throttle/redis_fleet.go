@@ -3,7 +3,6 @@ package throttle
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -68,6 +67,7 @@ func (s *RedisStore) connect(sub *redis.PubSub) error {
 		}},
 		{"the right to SUBSCRIBE to " + s.keys.events(), func() error {
 			_, err := sub.Receive(ctx)
+			s.hearing.Store(err == nil)
 			return err
 		}},
 	}
@@ -150,49 +150,4 @@ func (s *RedisStore) fleet() (rank, live int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rank, s.live
-}
-
-// listen passes notices on until the store is closed. The client reconnects
-// by itself; what is missed meanwhile is found with the next claim.
-func (s *RedisStore) listen(sub *redis.PubSub) {
-	defer s.loops.Done()
-	defer sub.Close()
-	// A dead connection is noticed by a ping after silence; the beat and every
-	// claim show the others.
-	messages := sub.Channel(redis.WithChannelHealthCheckInterval(10 * time.Second))
-	for {
-		select {
-		case <-s.ctx.Done():
-			return
-		case m, ok := <-messages:
-			if !ok {
-				return
-			}
-			if who, ok := strings.CutPrefix(m.Payload, joined); !ok {
-				s.hear(m.Payload)
-			} else if who != s.process {
-				select {
-				case s.joined <- struct{}{}: // counting must not hold up notices
-				default:
-				}
-			}
-		}
-	}
-}
-
-func (s *RedisStore) hear(payload string) {
-	u := unpacker{buf: []byte(payload)}
-	n, err := u.notice()
-	if err != nil {
-		return // somebody else's
-	}
-	s.mu.Lock()
-	watchers := make([]func(notice), 0, len(s.watchers))
-	for _, f := range s.watchers {
-		watchers = append(watchers, f)
-	}
-	s.mu.Unlock()
-	for _, f := range watchers {
-		f(n)
-	}
 }

@@ -19,9 +19,12 @@ var scriptOrder = []string{
 	"bucket",  //
 	"counter", // counting, whatever the algorithm
 	"ramp",    // after a pause
+	"restore", // what processes know of lost records
 	"settle",  // what earlier calls really cost
 	"verdict", // what a vendor's answer means
+	"tickets", // who waits in other processes
 	"runs",    // which calls go
+	"lease",   // units ahead
 	"answer",  // what is said and kept
 }
 

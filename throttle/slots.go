@@ -75,10 +75,15 @@ func difference(a, b []float64) []float64 {
 	return d
 }
 
-// keep notes the claim in its process's slot, if it changed anything that
-// another arrival of it must not change again.
+// keeps reports whether the claim changed anything that another arrival of it
+// must not change again.
+func (b *bench) keeps() bool {
+	return b.c.number > 0 && (b.changed || len(b.c.fixes) > 0)
+}
+
+// keep notes the claim in its process's slot, if it must not come twice.
 func (b *bench) keep(a *answer) {
-	if b.c.number == 0 || !b.changed && len(b.c.fixes) == 0 {
+	if !b.keeps() {
 		return
 	}
 	s := slot{process: b.c.process, number: b.c.number, at: b.now, charged: b.charged}

@@ -24,6 +24,10 @@ func (b *bench) startProbe(r *run, k *keyRecord) bool {
 // apply writes what a vendor's answer means.
 func (b *bench) apply(v verdictNote) {
 	k := b.keys[v.key]
+	if v.gen > k.gen {
+		// The store has lost the key: the request knew more of it.
+		*k = keyRecord{gen: v.gen, refused: v.probe != "", probe: v.probe, next: b.now + v.length, began: b.now}
+	}
 	holder := v.probe != "" && v.probe == k.probe
 	switch {
 	case v.class.pauses() && v.scope == ScopeModel:
@@ -49,6 +53,7 @@ func (b *bench) pause(r *record, v verdictNote, own bool) {
 		return
 	}
 	r.until, r.ramp, r.used, r.class = until, v.ramp, 0, v.class
+	b.dirtyRecord(r)
 	n := notice{kind: noticePause, account: b.c.account, left: v.length, ramp: v.ramp, class: v.class}
 	if own {
 		n.budget = b.c.budget
@@ -62,10 +67,8 @@ func (b *bench) denyModel(v verdictNote) {
 	if until <= b.budget.denied[id] {
 		return
 	}
-	if b.budget.denied == nil {
-		b.budget.denied = map[modelID]float64{}
-	}
-	b.budget.denied[id] = until
+	b.budget.deny(id, until)
+	b.dirty[0] = true
 	b.notices = append(b.notices, notice{
 		kind: noticeModel, account: b.c.account, budget: b.c.budget, model: id, left: v.length, class: v.class,
 	})
@@ -102,6 +105,7 @@ func (b *bench) settle(s settlement) {
 		if d := s.delta[i]; d != 0 {
 			c.settle(&b.c.limits[i], b.now, s.at, d)
 			b.changed = true
+			b.dirtyRecord(b.recordOf(i))
 			if d < 0 && i < b.c.own {
 				b.freed[0] = true
 			} else if d < 0 {
@@ -110,8 +114,9 @@ func (b *bench) settle(s settlement) {
 		}
 	}
 	for _, r := range b.records() {
-		if r.ramping(b.now) && s.at >= r.until {
+		if s.calls > 0 && r.ramping(b.now) && s.at >= r.until {
 			r.used = max(0, r.used-s.calls)
+			b.dirtyRecord(r)
 		}
 	}
 }
@@ -129,4 +134,11 @@ func (k *keyRecord) view(now float64) keyView {
 		v.class, v.next = k.class, max(0, k.next-now)
 	}
 	return v
+}
+
+func (r *record) deny(model modelID, until float64) {
+	if r.denied == nil {
+		r.denied = map[modelID]float64{}
+	}
+	r.denied[model] = until
 }

@@ -14,6 +14,8 @@ type Store interface {
 	// immediate reports whether claims return without waiting for anything,
 	// so that they may run in the caller's goroutine.
 	immediate() bool
+	// hears reports whether notices come through.
+	hears() bool
 	// fleet returns this process's rank among the live ones and their number.
 	fleet() (rank, live int)
 }
@@ -31,6 +33,7 @@ type notice struct {
 	class   Class
 	gen     float64
 	refused bool
+	epoch   string // of a record that was lost
 }
 
 type noticeKind uint8
@@ -39,5 +42,7 @@ const (
 	noticePause noticeKind = iota + 1
 	noticeKey
 	noticeModel
-	noticeRoom
+	noticeRoom   // it was given back
+	noticeLost   // the store has lost a record
+	noticeResume // an operator has ended a pause
 )

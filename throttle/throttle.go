@@ -22,6 +22,8 @@ type Throttle struct {
 	cfg    Config
 	store  Store
 	outage *outage
+	id     string        // this throttle, among all of the fleet: ownerBytes random bytes
+	queues atomic.Uint32 // how many there have been
 
 	mu       sync.RWMutex
 	accounts map[string]*account
@@ -67,6 +69,7 @@ func New(c Config) (*Throttle, error) {
 		routes:    map[routeKey]route{},
 		unmatched: map[string]bool{},
 		sweepAt:   maxAccounts,
+		id:        newEpoch(),
 	}
 	t.outage = newOutage(t)
 	t.done, t.stop = context.WithCancel(context.Background())
@@ -237,6 +240,7 @@ func (q *queue) close() {
 		q.mu.Lock()
 	}
 	q.pushed = true
+	q.errand = q.errand || q.seated
 	if q.sending || !q.workLocked() || q.t.outage.down() {
 		q.mu.Unlock()
 		return

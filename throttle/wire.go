@@ -61,7 +61,7 @@ func (p *packer) none() { p.buf = append(p.buf, 0xc2) }
 
 // claim lays a claim out for the script.
 func (p *packer) claim(c *claim) {
-	p.array(15)
+	p.array(20)
 	p.num(float64(c.own))
 	p.str(c.probe)
 	p.num(c.every)
@@ -95,6 +95,67 @@ func (p *packer) claim(c *claim) {
 		p.settles(f.settles)
 		p.nums(f.spent)
 	}
+	p.str(c.birth)
+	p.str(c.knows[0])
+	p.str(c.knows[1])
+	p.restoration(c)
+	p.lease(c.lease)
+}
+
+func (p *packer) restoration(c *claim) {
+	r := c.restore
+	if r == nil {
+		p.none()
+		return
+	}
+	p.array(4)
+	p.array(len(r.counts))
+	for i := range r.counts {
+		p.counter(&c.limits[i], &r.counts[i])
+	}
+	p.array(6)
+	for _, s := range r.pauses {
+		p.nums([]float64{s.left, s.ramp, float64(s.class)})
+	}
+	p.array(2 * len(r.denied))
+	for _, d := range r.denied {
+		p.str(string(d.model))
+		p.num(d.left)
+	}
+	p.array(4 * len(r.keys))
+	for _, k := range r.keys {
+		p.num(k.gen)
+		p.flag(k.refused)
+		p.nums([]float64{float64(k.class), k.next})
+	}
+}
+
+// counter lays a counter out as a record has it, without a bucket's shares.
+func (p *packer) counter(s *spec, c *counter) {
+	switch {
+	case s.isBucket():
+		p.array(6)
+		p.nums([]float64{c.label, whole, c.bucket.level, c.bucket.at, c.bucket.full, c.bucket.amount})
+	case s.algorithm == SlidingLog:
+		p.array(3 + 2*len(c.slots))
+		p.nums([]float64{c.label, 0, c.current})
+		for _, slot := range c.slots {
+			p.nums([]float64{slot.number, slot.units})
+		}
+	default:
+		p.array(4)
+		p.nums([]float64{c.label, c.index, c.current, c.previous})
+	}
+}
+
+func (p *packer) lease(l *leaseAsk) {
+	if l == nil {
+		p.none()
+		return
+	}
+	p.array(3 + len(l.cost))
+	p.nums([]float64{float64(l.lane), l.n, l.divisor})
+	p.nums(l.cost)
 }
 
 func (p *packer) settles(settles []settlement) {
@@ -133,12 +194,13 @@ func (p *packer) verdict(v *verdictNote) {
 }
 
 func (p *packer) run(r *run) {
-	p.array(10 + len(r.cost))
+	p.array(12 + len(r.cost))
 	p.nums([]float64{float64(r.lane), float64(r.key), float64(r.model), float64(r.n), r.patience})
 	p.flag(r.mayProbe)
 	p.flag(r.hold)
 	p.str(r.holds)
 	p.nums(r.pauses[:])
+	p.nums([]float64{r.since, r.age})
 	p.nums(r.cost)
 }
 
@@ -218,12 +280,29 @@ func (u *unpacker) num() float64 {
 func (u *unpacker) answer(c *claim) (answer, error) {
 	left := u.array()
 	num := func() float64 { left--; return u.num() }
-	a := answer{now: num()}
+	a := answer{now: num(), leased: num()}
 	for _, p := range []*closure{&a.budget, &a.account} {
 		*p = closure{left: num(), ramp: num(), used: num(), class: Class(num())}
 	}
 	for range c.keys {
 		a.keys = append(a.keys, keyView{gen: num(), refused: num() == 1, class: Class(num()), next: num()})
+	}
+	for range c.limits {
+		a.used = append(a.used, num())
+	}
+	for i := range c.limits {
+		if !c.dry {
+			break
+		}
+		rooms := make([]float64, len(c.limits[i].ceilings))
+		for lane := range rooms {
+			rooms[lane] = num()
+		}
+		a.lanes = append(a.lanes, rooms)
+	}
+	for i := range a.epochs {
+		left--
+		a.epochs[i] = u.str()
 	}
 	for i := range c.runs {
 		var outs []outcome
@@ -245,12 +324,13 @@ func (u *unpacker) answer(c *claim) (answer, error) {
 
 // notice reads what the script tells every process.
 func (u *unpacker) notice() (notice, error) {
-	if u.array() != 10 {
+	if u.array() != 11 {
 		return notice{}, errWire
 	}
 	n := notice{
 		kind: noticeKind(u.num()), account: u.str(), budget: u.str(), key: Fingerprint(u.str()), model: modelID(u.str()),
 		left: u.num(), ramp: u.num(), class: Class(u.num()), gen: u.num(), refused: u.num() == 1,
+		epoch: u.str(),
 	}
 	return n, u.err
 }

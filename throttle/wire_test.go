@@ -179,16 +179,26 @@ func wireClaim() *claim {
 
 func wireAnswer() []float64 {
 	return []float64{
-		1.7e15, 5e6, 1e6, 3, float64(Busy), 0, 0, 0, 0,
+		1.7e15, 12, 5e6, 1e6, 3, float64(Busy), 0, 0, 0, 0,
 		1, 1, float64(KeyRefused), 3e8, 0, 0, 0, 0,
+		40, 41, 42, aString, aString,
 		float64(granted), 3, 0, 0, 0, float64(deniedRoom), 2, 2, 4, 1e6, float64(waitsPause), 1, 0, float64(lacksAccount), 7,
 	}
 }
 
+// aString stands for an epoch in an answer.
+const aString = 0.5
+
 func packed(ns []float64) []byte {
 	var p packer
 	p.array(len(ns))
-	p.nums(ns)
+	for _, n := range ns {
+		if n == aString {
+			p.str("epoch")
+		} else {
+			p.num(n)
+		}
+	}
 	return p.buf
 }
 
@@ -198,8 +208,9 @@ func TestAnAnswerIsReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := answer{
-		now: 1.7e15, budget: closure{5e6, 1e6, 3, Busy},
+		now: 1.7e15, leased: 12, budget: closure{5e6, 1e6, 3, Busy},
 		keys: []keyView{{gen: 1, refused: true, class: KeyRefused, next: 3e8}, {}},
+		used: []float64{40, 41, 42}, epochs: [2]string{"epoch", "epoch"},
 		outcomes: [][]outcome{
 			{{code: granted, n: 3}, {code: deniedRoom, n: 2, limit: 2, lacks: 4, wait: 1e6}},
 			nil,
@@ -233,7 +244,7 @@ func TestAnAnswerThatIsNotTheClaimsIsRefused(t *testing.T) {
 		ns[i] = to
 		return packed(ns)
 	}
-	const n, limit = 18, 24 // the first outcome's, the second's
+	const n, limit = 24, 30 // the first outcome's, the second's
 	refused("more calls than the run has", change(n, 6))
 	refused("no calls", change(n, 0))
 	refused("negative calls", change(n, -1))
@@ -284,7 +295,7 @@ func FuzzUnpack(f *testing.F) {
 }
 
 func TestAnOutcomeOutOfRangeIsRefused(t *testing.T) {
-	const code, limit = 17, 24
+	const code, limit = 23, 30
 	for name, change := range map[string]func([]float64){
 		"the limit after the last": func(ns []float64) { ns[limit] = 3 },
 		"a code of the future":     func(ns []float64) { ns[code] = 9 },

@@ -3,6 +3,7 @@
 -- another configuration is kept for as long as its window can matter.
 local function save_record(i, rec)
   local stop, counters, denied = rec.stop > 0 and rec.stop + rec.ramp or 0, {}, {}
+  for _, t in ipairs(rec.line) do stop = max(stop, t[4] + TICKET_KEPT) end
   for _, c in ipairs(rec.counts) do
     local at
     for j, s in ipairs(limits) do
@@ -28,14 +29,24 @@ local function save_record(i, rec)
       denied[#denied + 1], denied[#denied + 2] = rec.denied[j], rec.denied[j + 1]
     end
   end
-  local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied, rec.slots, rec.waits })
+  local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied, rec.slots, rec.line, rec.epoch })
   redis.call('SET', KEYS[i], value, 'PX', ceil((max(stop, now) - now + MARGIN) / 1000))
 end
 
--- The answer: now; left, ramp, used, class of the budget and the account; gen,
--- refused, class, next of each key; then code, n, limit, lacks, wait of each
--- outcome, in the order of the runs' calls.
-local head = { now }
+for i, rec in ipairs(recs) do
+  local awaited = false
+  for _, t in ipairs(rec.line) do awaited = awaited or t[1] ~= process end
+  if rec.freed and awaited then tell(4, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0) end
+end
+local keeps = number > 0 and (changed or #fixes > 0)
+if keeps then recs[1].dirty = true end
+
+-- The answer: now; calls leased; left, ramp, used, class of the budget and the
+-- account; gen, refused, class, next of each key; what is used of each limit;
+-- for a dry claim what each lane may still draw of it; the epochs that the
+-- claim doesn't know; then code, n, limit, lacks, wait of each outcome, in the
+-- order of the runs' calls.
+local head = { now, leased }
 for _, rec in ipairs(recs) do
   local shut = rec.stop > now or ramping(rec)
   local o = #head
@@ -47,11 +58,21 @@ for _, k in ipairs(keys) do
   head[o + 1], head[o + 2] = k.gen, k.refused
   head[o + 3], head[o + 4] = refused and k.class or 0, refused and max(0, k.next - now) or 0
 end
+for i, s in ipairs(limits) do head[#head + 1] = used(counts[i], s) end
+if dry then
+  for i, s in ipairs(limits) do
+    for lane = 0, (#s - 6) / 3 - 1 do head[#head + 1] = fit(counts[i], s, lane, 0, 1) end
+  end
+end
+for i, rec in ipairs(recs) do
+  if rec.epoch == '' and rec.dirty and not dry then rec.epoch = birth end
+  head[#head + 1] = rec.epoch ~= knows[i] and rec.epoch or ''
+end
 for i = 1, #out do head[#head + 1] = out[i] end
 local reply = cmsgpack.pack(head)
 
 if not dry then
-  if number > 0 and (changed or #fixes > 0) then
+  if keeps then
     local kept = { process, number, now, #out <= 5 * SLOT_ANSWER and reply or '' }
     for i = 1, #limits do kept[4 + i] = charged[i] end
     local slots = {}

@@ -19,7 +19,7 @@ local WINDOW, FIXED, LOG = 0, 1, 2 -- algorithms; the others are buckets
 local WHOLE, LEVEL_FLOOR, MAX_WAIT, LOG_SLOTS, USED_CAP = 1000000, -4e15, 1e15, 1000, 4e15
 local RAMP_MOST = 4503599627370496 -- calls, 2^52; from there on a ramp holds nobody back
 local KEY_KEPT, MARGIN = 7 * 24 * 3600 * 1e6, 1e6
-local SLOT_KEPT, SLOT_ANSWER, WAITS_KEPT = 600 * 1e6, 16, 600 * 1e6
+local SLOT_KEPT, SLOT_ANSWER, TICKET_KEPT, OWNER_BYTES = 600 * 1e6, 16, 250000, 8
 local GRANTED, GRANTED_KEY, WAITS_ROOM, WAITS_PAUSE, DENIED_ROOM, DENIED_KEY, DENIED_MODEL = 0, 1, 2, 3, 4, 6, 7
 local PAUSED_BIT = 4294967296 -- 2^32, lacksBudget
 local OK, BUSY, OVERLOADED, KEY_REFUSED, CREDIT, MODEL_DENIED, BAD_REQUEST = 0, 1, 2, 3, 4, 5, 6
@@ -28,12 +28,14 @@ local SCOPE_MODEL, SCOPE_KEY = 1, 2
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 
-local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs, process, number, fixes =
-  unpack(cmsgpack.unpack(ARGV[1]))
+local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs, process, number, fixes,
+  birth, knows_budget, knows_account, restore, lease = unpack(cmsgpack.unpack(ARGV[1]))
+local knows = { knows_budget, knows_account }
 dry = dry == 1
 
 -- Records. A record is {until, ramp, used, class, {counter...}, {model, until,
--- ...}, {slot...}, until when somebody waits for room}; a slot is {process, number, at, answer, charged by limit}.
+-- ...}, {slot...}, {ticket...}, epoch}; a slot is {process, number, at, answer,
+-- charged by limit}, a ticket {process, lane, since, turn, label, units, ...}.
 -- What can't be read as a record is somebody else's, and counts as none.
 local function read(raw)
   if not raw then return nil end
@@ -44,8 +46,10 @@ end
 
 local function load_record(raw)
   local v = read(raw)
-  if not v or type(v[5]) ~= 'table' or type(v[6]) ~= 'table' or type(v[7]) ~= 'table' then return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {}, slots = {}, waits = 0 } end
-  return { stop = v[1], ramp = v[2], used = v[3], class = v[4], counts = v[5], denied = v[6], slots = v[7], waits = v[8] or 0 }
+  if not v or not v[9] or type(v[8]) ~= 'table' then
+    return { stop = 0, ramp = 0, used = 0, class = 0, counts = {}, denied = {}, slots = {}, line = {}, epoch = '' }
+  end
+  return { stop = v[1], ramp = v[2], used = v[3], class = v[4], counts = v[5], denied = v[6], slots = v[7], line = v[8], epoch = v[9] }
 end
 
 local function load_key(raw)

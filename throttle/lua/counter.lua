@@ -102,3 +102,9 @@ local function expires(c, s)
   each_share(c, s, function(o, burst) at = max(at, bucket_room_at(c, o, s[4], burst)) end)
   return at
 end
+
+local function used(c, s)
+  if s[2] == WINDOW then return window_used(c, s) end
+  if s[2] <= LOG then return c[3] end
+  return s[6] - bucket_has(c, 2, s[4])
+end

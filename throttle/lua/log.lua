@@ -56,3 +56,16 @@ local function log_settle(c, s, at, delta)
     log_take(c, s, delta)
   end
 end
+
+local function log_restore(c, s, number, units)
+  local here = floor(now / log_width(s[4]))
+  if number < here - log_span(s[4]) or number > here then return end
+  local i = 4
+  while c[i] and c[i] < number do i = i + 2 end
+  if c[i] ~= number then
+    table.insert(c, i, 0)
+    table.insert(c, i, number)
+  end
+  local more = min(max(0, units - c[i + 1]), USED_CAP - c[3])
+  c[i + 1], c[3] = c[i + 1] + more, c[3] + more
+end

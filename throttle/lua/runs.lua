@@ -1,8 +1,6 @@
 -- Runs: {lane, key, model, n, patience, mayProbe, hold, holds, pauses 1, 2,
--- cost by limit}. See decide.go.
-local COST = 10
-local ahead, ahead_ramp = {}, { 0, 0 }
-for i = 1, #limits do ahead[i] = 0 end
+-- since, age, cost by limit}. See decide.go.
+local COST = 12
 
 local function rate_of(r)
   local rate = huge
@@ -39,11 +37,12 @@ end
 -- run_turn returns code, limit, lacks, wait of the run's next call, and adds
 -- what it lacks to what is ahead if it waits.
 local function run_turn(r, rate)
-  local at, code, limit, lacks, lacking = now, WAITS_ROOM, 0, 0, {}
+  local at, alone, code, limit, lacks, lacking = now, now, WAITS_ROOM, 0, 0, {}
   local ramps = {}
   for i, rec in ipairs(recs) do
     local turn = turn_at(rec, rate, ahead_ramp[i])
     if turn > now then
+      alone = max(alone, turn_at(rec, rate, ahead_ramp[i] - others_ramp[i]))
       lacks, ramps[i] = lacks + PAUSED_BIT * i, true
       if turn > at then at, code = turn, WAITS_PAUSE end
     end
@@ -54,19 +53,20 @@ local function run_turn(r, rate)
       lacks, lacking[i] = lacks + 2 ^ (i - 1), cost
       local most = s[7 + r[1] * 3 + (s[2] <= LOG and 1 or 2)]
       local turn = now + MAX_WAIT -- what is larger than its ceiling never fits
-      if cost <= most then turn = room_at(counts[i], s, r[1], ahead[i], cost) end
+      if cost <= most then
+        turn = room_at(counts[i], s, r[1], ahead[i], cost)
+        alone = max(alone, room_at(counts[i], s, r[1], ahead[i] - others[i], cost))
+      end
       if turn > at then at, code, limit = turn, WAITS_ROOM, i - 1 end
     end
   end
-  local wait = max(1, at - now)
-  if wait > r[5] then return code + (DENIED_ROOM - WAITS_ROOM), limit, lacks, wait end
-  for i, cost in pairs(lacking) do
-    local rec, stop = record_of(i), now + min(r[5], WAITS_KEPT)
-    ahead[i] = ahead[i] + cost
-    if stop > rec.waits then rec.waits, rec.dirty = stop, true end
-  end
+  local turn = max(1, at - now)
+  if turn > r[5] then return code + (DENIED_ROOM - WAITS_ROOM), limit, lacks, turn end
+  turn = max(1, min(at, max(alone, void)) - now)
+  for i, cost in pairs(lacking) do ahead[i] = ahead[i] + cost end
   for i in pairs(ramps) do ahead_ramp[i] = ahead_ramp[i] + 1 end
-  return code, limit, lacks, wait
+  wait(r, now + turn, lacking, ramps)
+  return code, limit, lacks, turn
 end
 
 local out = {}
@@ -100,6 +100,7 @@ local function judge(r)
     if left > 0 then say(DENIED_KEY, left, 0, 0, max(0, k.next - now, recs[1].stop - now, recs[2].stop - now)) end
     return
   end
+  let_ahead(r)
   local stop = denied_until(recs[1], models[r[3] + 1])
   if stop > now then return say(DENIED_MODEL, left, 0, 0, stop - now) end
   local rate = rate_of(r)
@@ -107,6 +108,7 @@ local function judge(r)
     local n = run_fit(r, rate, left)
     if n > 0 then
       run_take(r, n)
+      went[r[1]] = true
       left = left - n
       say(GRANTED, n, 0, 0, 0)
     else
@@ -125,8 +127,4 @@ for _, r in ipairs(runs) do
   else
     judge(r)
   end
-end
-
-for i, rec in ipairs(recs) do
-  if rec.freed and rec.waits > now then tell(4, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0) end
 end

@@ -1,23 +1,4 @@
--- Notices: {kind, account, budget, key, model, left, ramp, class, gen, refused}.
-local notices = {}
-local function tell(kind, b, key, model, left, ramp, class, gen, refused)
-  notices[#notices + 1] = cmsgpack.pack({ kind, account, b, key, model, left, ramp, class, gen, refused })
-end
-
-local function tell_key(i)
-  local k = keys[i]
-  local left = k.refused == 1 and max(0, k.next - now) or 0
-  tell(2, '', fingerprints[i], '', left, 0, k.refused == 1 and k.class or 0, k.gen, k.refused)
-end
-
--- Settlements.
-local counts = {}
-local function record_of(i) return i <= own and recs[1] or recs[2] end
-for i, s in ipairs(limits) do
-  local rec = record_of(i)
-  counts[i] = counter_of(rec, s)
-  advance(rec, counts[i], s)
-end
+-- Settlements. See state.go.
 local charged, changed = {}, false
 for i = 1, #limits do charged[i] = 0 end
 

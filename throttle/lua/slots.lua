@@ -10,3 +10,10 @@ if slot and number <= slot[2] then
   if slot[4] == '' then return redis.error_reply("LOST the claim was applied, and its answer wasn't kept") end
   return slot[4]
 end
+
+-- A record that was lost, of which the process has something to say. See
+-- restore.go.
+local function lost(i) return knows[i] ~= '' and recs[i].epoch ~= knows[i] end
+if not restore and (lost(1) or lost(2)) then
+  return redis.error_reply('FORGOT the record is not the one that the claim knows')
+end

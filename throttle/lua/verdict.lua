@@ -1,14 +1,10 @@
 -- The verdict: {class, scope, key, model, gen, probe, length, ramp}. See state.go.
-local function denied_until(rec, model)
-  for i = 1, #rec.denied, 2 do
-    if rec.denied[i] == model then return rec.denied[i + 1], i end
-  end
-  return 0, #rec.denied + 1
-end
-
 if verdict then
   local class, scope, ki, model, gen, id, length, ramp = unpack(verdict)
   local k = keys[ki + 1]
+  if gen > k.gen then
+    k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = gen, id ~= '' and 1 or 0, 0, now + length, id, now, true
+  end
   local holder = id ~= '' and id == k.probe
   if (class == BUSY or class == OVERLOADED) and (scope == SCOPE_MODEL or scope == SCOPE_KEY) then
     local rec = scope == SCOPE_MODEL and recs[1] or recs[2]

@@ -1,0 +1,80 @@
+-- Notices: {kind, account, budget, key, model, left, ramp, class, gen, refused,
+-- epoch}.
+local notices = {}
+local function tell(kind, b, key, model, left, ramp, class, gen, refused, epoch)
+  notices[#notices + 1] = cmsgpack.pack({ kind, account, b, key, model, left, ramp, class, gen, refused, epoch or '' })
+end
+
+local function tell_key(i)
+  local k = keys[i]
+  local left = k.refused == 1 and max(0, k.next - now) or 0
+  tell(2, '', fingerprints[i], '', left, 0, k.refused == 1 and k.class or 0, k.gen, k.refused)
+end
+
+local counts = {}
+local function record_of(i) return i <= own and recs[1] or recs[2] end
+for i, s in ipairs(limits) do
+  local rec = record_of(i)
+  counts[i] = counter_of(rec, s)
+  advance(rec, counts[i], s)
+end
+
+local function denied_until(rec, model)
+  for i = 1, #rec.denied, 2 do
+    if rec.denied[i] == model then return rec.denied[i + 1], i end
+  end
+  return 0, #rec.denied + 1
+end
+
+-- What a process knows of records that were lost: {counters, {left, ramp, class
+-- of the budget's pause, of the account's}, {model, left, ...}, {gen, refused,
+-- class, next of each key}}. See restore.go.
+local function restore_counter(c, s, k)
+  if s[2] == WINDOW then
+    if k[2] == c[2] then
+      c[3], c[4] = max(c[3], k[3]), max(c[4], k[4])
+    elseif k[2] == c[2] - 1 then
+      c[4] = max(c[4], k[3])
+    end
+  elseif s[2] == FIXED then
+    if k[2] == c[2] then c[3] = max(c[3], k[3]) end
+  elseif s[2] == LOG then
+    for i = 4, #k, 2 do log_restore(c, s, k[i], k[i + 1]) end
+  else
+    local gone = bucket_has(c, 2, s[4]) - bucket_has(k, 2, s[4])
+    if gone > 0 then take(c, s, gone) end
+  end
+end
+
+if restore then
+  local counters, pauses, models_denied, states = unpack(restore)
+  for i, rec in ipairs(recs) do
+    if lost(i) then
+      rec.dirty = true
+      if rec.epoch == '' then rec.epoch = birth end
+      local p = 3 * i - 2
+      if pauses[p] > 0 and now + pauses[p] > rec.stop then
+        rec.stop, rec.ramp, rec.used, rec.class = now + pauses[p], pauses[p + 1], 0, pauses[p + 2]
+      end
+      for j, s in ipairs(limits) do
+        if record_of(j) == rec and counters[j] then restore_counter(counts[j], s, counters[j]) end
+      end
+      if i == 1 then
+        for j = 1, #models_denied, 2 do
+          local stop, at = denied_until(rec, models_denied[j])
+          if now + models_denied[j + 1] > stop then
+            rec.denied[at], rec.denied[at + 1] = models_denied[j], now + models_denied[j + 1]
+          end
+        end
+      end
+      tell(5, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0, rec.epoch)
+    end
+  end
+  for i = 1, #states / 4 do
+    local k, gen, refused, class, next_ = keys[i], states[4 * i - 3], states[4 * i - 2], states[4 * i - 1], states[4 * i]
+    if gen > k.gen then
+      k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = gen, 0, 0, 0, '', 0, true
+      if refused == 1 then k.refused, k.class, k.next = 1, class, now + next_ end
+    end
+  end
+end

@@ -1,0 +1,86 @@
+-- Who waits in other processes. See tickets.go.
+local waiting, next_waiting, void, seats, went = {}, 1, huge, {}, {}
+local others, others_ramp, withdrawn = {}, { 0, 0 }, { {}, {} }
+local ahead, ahead_ramp = {}, { 0, 0 }
+for i = 1, #limits do ahead[i], others[i] = 0, 0 end
+
+local function owner(name) return string.sub(name, 1, OWNER_BYTES) end
+
+local function line_up()
+  if #recs[1].line + #recs[2].line == 0 then return end
+  local dead = {}
+  for _, rec in ipairs(recs) do
+    for _, t in ipairs(rec.line) do
+      if t[4] + TICKET_KEPT < now and owner(t[1]) ~= owner(process) then dead[owner(t[1])] = true end
+    end
+  end
+  for i, rec in ipairs(recs) do
+    local kept = {}
+    for _, t in ipairs(rec.line) do
+      if process ~= '' and t[1] == process then
+        withdrawn[i][t[2]] = true
+      elseif not dead[owner(t[1])] then
+        kept[#kept + 1] = t
+        waiting[#waiting + 1] = { t, i }
+      end
+    end
+    if #kept < #rec.line then rec.line, rec.dirty = kept, true end
+  end
+  table.sort(waiting, function(a, b)
+    local s, t = a[1], b[1]
+    if s[2] ~= t[2] then return s[2] < t[2] end
+    if s[3] ~= t[3] then return s[3] < t[3] end
+    if s[1] ~= t[1] then return s[1] < t[1] end
+    return a[2] < b[2]
+  end)
+end
+line_up()
+
+local function came(r) return r[11] > 0 and r[11] or now - r[12] end
+
+local function let_ahead(r)
+  local since = came(r)
+  while waiting[next_waiting] do
+    local t, i = waiting[next_waiting][1], waiting[next_waiting][2]
+    if t[2] > r[1] or t[2] == r[1] and (t[3] > since or t[3] == since and t[1] > process) then return end
+    next_waiting = next_waiting + 1
+    void = min(void, t[4] + TICKET_KEPT + 1)
+    for o = 5, #t, 2 do
+      if t[o] == 0 then
+        ahead_ramp[i], others_ramp[i] = ahead_ramp[i] + t[o + 1], others_ramp[i] + t[o + 1]
+      end
+      for j, s in ipairs(limits) do
+        if s[1] == t[o] and record_of(j) == recs[i] then ahead[j], others[j] = ahead[j] + t[o + 1], others[j] + t[o + 1] end
+      end
+    end
+  end
+end
+
+-- wait notes the first call of each lane that waits: {lane, since, turn, lacks
+-- by limit, lacks of the ramps}.
+local function wait(r, turn, lacking, ramps)
+  if #seats > 0 and seats[#seats][1] == r[1] then return end
+  seats[#seats + 1] = { r[1], came(r), turn, lacking, ramps }
+end
+
+local function seat()
+  if process == '' then return end
+  local seated = { {}, {} }
+  for _, w in ipairs(seats) do
+    for i, rec in ipairs(recs) do
+      local t = { process, w[1], w[2], w[3] }
+      if w[5][i] then t[5], t[6] = 0, 1 end
+      for j, s in ipairs(limits) do
+        if w[4][j] and record_of(j) == rec then t[#t + 1], t[#t + 2] = s[1], w[4][j] end
+      end
+      if #t > 4 then
+        rec.line[#rec.line + 1], rec.dirty, seated[i][w[1]] = t, true, true
+      end
+    end
+  end
+  for i, rec in ipairs(recs) do
+    for lane in pairs(withdrawn[i]) do
+      if not seated[i][lane] and not went[lane] then rec.freed = true end
+    end
+  end
+end

@@ -1,0 +1,180 @@
+package throttle
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Who waits longer goes first, across the fleet: every queue of every process
+// leaves a ticket for the longest-waiting call of each of its lanes, in the
+// records whose limits the call lacks. A ticket counts as use towards calls of
+// lower lanes and those of its own lane that came later, on what its call lacks
+// and nothing else. Its queue's next claim replaces it. One that isn't redeemed
+// in time has a dead owner, and holds nobody up any longer.
+// tickets.go and lua/tickets.lua are the same, step by step; change both.
+type ticket struct {
+	process string // its queue's
+	lane    int
+	since   float64 // when its call came
+	turn    float64 // when it should be back
+	lacks   []shortage
+}
+
+// A shortage is what a waiting call needs of one limit, by the limit's label.
+// Label 0 is its place in the record's ramp.
+type shortage struct{ label, units float64 }
+
+// ticketKept is how long, in microseconds, a ticket stands after its turn.
+const ticketKept = 250_000
+
+// ownerBytes is how much of a queue's name is its process's: when one ticket of
+// a process is void, all are.
+const ownerBytes = 8
+
+func owner(process string) string { return process[:min(ownerBytes, len(process))] }
+
+// A line is the waiting calls of other processes.
+type line struct {
+	waiting    []placed
+	next       int       // the first of them that isn't ahead yet
+	others     []float64 // by limit: what those ahead need
+	othersRamp [2]float64
+	void       float64 // when the first of those ahead would be void
+	seats      []seat  // of this claim's own waiting calls
+	withdrawn  [2]uint64
+	went       uint64 // the lanes of which a call went
+}
+
+// A placed ticket is one and where it stands: 0 the budget's record, 1 the
+// account's.
+type placed struct {
+	ticket
+	record int
+}
+
+// A seat is the longest-waiting call of a lane of this claim.
+type seat struct {
+	lane        int
+	since, turn float64
+	lacks       lackSet
+	cost        []float64
+}
+
+// lineUp takes the tickets of the claim's own queue back, drops those of the
+// dead, and sorts the others by their order.
+func (b *bench) lineUp() {
+	b.void = math.Inf(1)
+	var dead []string
+	for _, rec := range b.records() {
+		for _, t := range rec.line {
+			if o := owner(t.process); t.turn+ticketKept < b.now && o != owner(b.c.process) {
+				dead = append(dead, o)
+			}
+		}
+	}
+	for i, rec := range b.records() {
+		before := len(rec.line)
+		rec.line = slices.DeleteFunc(rec.line, func(t ticket) bool {
+			if b.c.process != "" && t.process == b.c.process {
+				b.withdrawn[i] |= 1 << t.lane
+				return true
+			}
+			return slices.Contains(dead, owner(t.process))
+		})
+		b.dirty[i] = b.dirty[i] || len(rec.line) < before
+		for _, t := range rec.line {
+			b.waiting = append(b.waiting, placed{t, i})
+		}
+	}
+	slices.SortStableFunc(b.waiting, func(s, t placed) int {
+		return cmp.Or(cmp.Compare(s.lane, t.lane), cmp.Compare(s.since, t.since), cmp.Compare(s.process, t.process))
+	})
+}
+
+// came is when the run's first call came, in the store's time.
+func (b *bench) came(r *run) float64 {
+	if r.since > 0 {
+		return r.since
+	}
+	return b.now - r.age
+}
+
+// letAhead counts the tickets that go before the run's calls as use.
+func (b *bench) letAhead(r *run) {
+	since := b.came(r)
+	for ; b.next < len(b.waiting); b.next++ {
+		t := &b.waiting[b.next]
+		if t.lane > r.lane || t.lane == r.lane &&
+			(t.since > since || t.since == since && t.process > b.c.process) {
+			return
+		}
+		b.void = min(b.void, t.turn+ticketKept+1)
+		b.countTicket(t)
+	}
+}
+
+func (b *bench) countTicket(t *placed) {
+	for _, s := range t.lacks {
+		if s.label == 0 {
+			b.aheadRamp[t.record] += s.units
+			b.othersRamp[t.record] += s.units
+		}
+		for i := range b.c.limits {
+			if b.c.limits[i].label == s.label && b.recordOf(i) == b.records()[t.record] {
+				b.ahead[i] += s.units
+				b.others[i] += s.units
+			}
+		}
+	}
+}
+
+// wait notes the first call of each lane that waits.
+func (b *bench) wait(r *run, o outcome) {
+	if n := len(b.seats); n > 0 && b.seats[n-1].lane == r.lane {
+		return
+	}
+	b.seats = append(b.seats, seat{r.lane, b.came(r), b.now + o.wait, o.lacks, r.cost})
+}
+
+// seat leaves the tickets of the claim's queue. A lane of which nothing went
+// and nobody waits any more has given its room back.
+func (b *bench) seat() {
+	if b.c.process == "" {
+		return
+	}
+	var seated [2]uint64
+	for _, s := range b.seats {
+		for i, rec := range b.records() {
+			if lacks := b.shortages(s, i); len(lacks) > 0 {
+				rec.line = append(rec.line, ticket{b.c.process, s.lane, s.since, s.turn, lacks})
+				seated[i] |= 1 << s.lane
+				b.dirty[i] = true
+			}
+		}
+	}
+	for i, w := range b.withdrawn {
+		if w&^seated[i]&^b.went != 0 {
+			b.freed[i] = true
+		}
+	}
+}
+
+// shortages is what a waiting call lacks of a record's limits and ramp.
+func (b *bench) shortages(s seat, record int) []shortage {
+	var lacks []shortage
+	if s.lacks&(lacksBudget<<record) != 0 {
+		lacks = append(lacks, shortage{0, 1})
+	}
+	for i := range b.c.limits {
+		if s.lacks&(1<<i) != 0 && b.recordOf(i) == b.records()[record] {
+			lacks = append(lacks, shortage{b.c.limits[i].label, s.cost[i]})
+		}
+	}
+	return lacks
+}
+
+// awaited reports whether somebody else waits for room in the record.
+func (r *record) awaited(process string) bool {
+	return slices.ContainsFunc(r.line, func(t ticket) bool { return t.process != process })
+}

@@ -30,6 +30,9 @@ func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 	if e := a.refusedHere(ctx); e != nil {
 		return Permit{}, t.deny(a, e)
 	}
+	if p, ok := t.spend(a); ok {
+		return p, nil
+	}
 	if e := a.q.enter(a); e != nil {
 		return Permit{}, t.deny(a, a.tooLate(ctx, e))
 	}
@@ -162,6 +165,10 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 	}
 	if k := a.q.a.keyNow(a.call.Key); k.refused {
 		return a.keyDenial(k, time.Until(k.next))
+	}
+	a.noted = true
+	if a.q.leases.covers(a) {
+		return nil
 	}
 	a.deadline = a.arrived
 	b := &batch{claim: claim{account: a.q.a.id, budget: a.q.id, limits: a.q.limits, own: a.q.own, dry: true}}

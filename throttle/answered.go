@@ -28,11 +28,8 @@ func (q *queue) answered(info permitInfo, v Verdict) {
 			q.a.learnKey(info.key, keyView{gen: info.keyAt + 1, refused: true, class: v.Class, next: note.length}, v, false)
 		}
 	}
-	c := claim{
-		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
-		every: microsOf(q.t.cfg.Probe.Every),
-		keys:  []Fingerprint{info.key}, models: []modelID{info.id}, verdict: &note, birth: newEpoch(),
-	}
+	c := q.noteClaim(info.key, note)
+	c.models[0] = info.id
 	ans, err := q.t.write(c)
 	if err != nil {
 		return

@@ -53,6 +53,12 @@ func (q *queue) hearLocked(b *batch, ans *answer, now time.Time) {
 			q.seated = q.seated || o.code == waitsRoom || o.code == waitsPause
 		}
 	}
+	if q.leases != nil {
+		q.holdLocked(b, ans, now)
+	}
+	if q.denies.Load() {
+		q.forgetDeniedLocked(now)
+	}
 	if !q.t.store.immediate() { // a store in memory forgets nothing
 		q.shadow.heard(q.limits, &b.claim, ans, now)
 	}

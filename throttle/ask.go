@@ -21,6 +21,7 @@ type ask struct {
 	deadline time.Time // when waiting has lost its point; zero: never
 	byCaller bool      // the deadline is the caller's, not the lane's
 
+	noted    bool   // its lane's demand counts it
 	mayProbe bool   // it may become the probe of its refused key
 	holds    string // the probe that it already is
 
@@ -46,6 +47,7 @@ type reply struct {
 	probe string
 	local bool // charged to this process alone, in the round of bookings round
 	round int
+	lease *chunk // it was spent from one
 	err   *DeniedError
 }
 

@@ -76,6 +76,7 @@ type verdictNote struct {
 	model  int
 	gen    float64 // of the key when the call went out
 	probe  string  // the uuid under which the call went out; "": no probe
+	resume bool    // an operator ends the pause of the scope
 	length float64 // of the pause or denial; for keys at least every
 	ramp   float64
 }

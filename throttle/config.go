@@ -123,12 +123,18 @@ func (c Config) validateBudgets() error {
 	return validateLimits("Account", c.Account)
 }
 
+// maxLanes is how many lanes there may be: sets of them are kept in 64 bits.
+const maxLanes = 64
+
 func (c Config) validateLanes() error {
 	if c.Lanes == nil {
 		return nil
 	}
 	if len(c.Lanes) == 0 {
 		return fmt.Errorf("Lanes is empty but not nil")
+	}
+	if len(c.Lanes) > maxLanes {
+		return fmt.Errorf("Lanes: there are %d, want at most %d", len(c.Lanes), maxLanes)
 	}
 	seen := map[string]int{}
 	for i, l := range c.Lanes {
@@ -154,8 +160,6 @@ func (c Config) validatePolicies() error {
 		return fmt.Errorf("Lease.%w", err)
 	}
 	switch {
-	case !c.Lease.Off():
-		return notBuilt("Lease", "a policy")
 	case c.DryRun:
 		return notBuilt("DryRun", true)
 	case c.QueueLimit < 0:

@@ -113,6 +113,7 @@ func (q *queue) reconsider() {
 	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.returnAllLocked() // leases don't outlive the beginning of a pause
 	var next time.Time
 	var ahead [2]float64
 	q.eachWaitingLocked(func(a *ask) {
@@ -166,14 +167,10 @@ func (q *queue) turnAway(id Fingerprint) {
 func (q *queue) learnDenied(id modelID, left time.Duration, v Verdict) {
 	now := time.Now()
 	q.mu.Lock()
-	for other, d := range q.denied {
-		if !d.at.After(now) {
-			delete(q.denied, other)
-		}
-	}
 	if at := now.Add(left); at.After(q.denied[id].at) {
 		q.denied[id] = deniedUntil{at: at, verdict: v}
 	}
+	q.forgetDeniedLocked(now)
 	q.eachWaitingLocked(func(a *ask) {
 		if a.id == id && !a.inFlight {
 			q.departLocked(a)
@@ -183,6 +180,16 @@ func (q *queue) learnDenied(id modelID, left time.Duration, v Verdict) {
 		}
 	})
 	q.kick()
+}
+
+// forgetDeniedLocked drops the models that are denied no longer.
+func (q *queue) forgetDeniedLocked(now time.Time) {
+	for id, d := range q.denied {
+		if !d.at.After(now) {
+			delete(q.denied, id)
+		}
+	}
+	q.denies.Store(len(q.denied) > 0)
 }
 
 // giveUp takes out an ask whose patience has run out, and reports whether it

@@ -12,6 +12,7 @@ type batch struct {
 	asks  [][]*ask // by claim.runs
 	due   bool     // it was made for waiting calls
 	began time.Time
+	fresh uint64 // the lanes of which calls travel that nobody has judged
 }
 
 // gather makes the next claim: settlements first, then lane by lane the calls
@@ -34,6 +35,7 @@ func (q *queue) gather(now time.Time) *batch {
 		waiting -= q.gatherSettled(b, lane, max(1, waiting), now)
 		fresh -= q.gatherFresh(b, lane, fresh, now)
 	}
+	q.gatherLease(b)
 	return b
 }
 
@@ -87,6 +89,7 @@ func (q *queue) gatherFresh(b *batch, lane, most int, now time.Time) int {
 			b.claim.arrived = came
 		}
 		b.add(p.Value, now)
+		b.fresh |= 1 << lane
 		n++
 		return true
 	})

@@ -99,6 +99,9 @@ func (o *outage) mirror(q *queue, b *batch, ans *answer) {
 			}
 		}
 	}
+	if l := b.claim.lease; l != nil && ans.leased > 0 {
+		spent = spent.with(run{n: int(ans.leased), cost: l.cost}, len(q.limits))
+	}
 	if spent.delta != nil && !b.claim.dry {
 		o.settle(q, spent)
 	}
@@ -106,17 +109,22 @@ func (o *outage) mirror(q *queue, b *batch, ans *answer) {
 
 // paused tells the local store of a pause; budget "" is the whole account's.
 func (o *outage) paused(a *account, budget string, left, ramp float64, class Class) {
+	o.note(a, budget, verdictNote{class: class, length: left, ramp: ramp})
+}
+
+// resumed tells it that one has been ended.
+func (o *outage) resumed(a *account, budget string) {
+	o.note(a, budget, verdictNote{resume: true})
+}
+
+func (o *outage) note(a *account, budget string, v verdictNote) {
 	if o.t.store.immediate() {
 		return
 	}
-	scope := ScopeModel
-	if budget == "" {
-		scope = ScopeKey
+	if v.scope = ScopeModel; budget == "" {
+		v.scope = ScopeKey
 	}
-	o.local.decide(&claim{
-		account: a.id, budget: budget, keys: []Fingerprint{""}, models: []modelID{""},
-		verdict: &verdictNote{class: class, scope: scope, length: left, ramp: ramp},
-	}, -1)
+	o.local.decide(&claim{account: a.id, budget: budget, keys: []Fingerprint{""}, models: []modelID{""}, verdict: &v}, -1)
 }
 
 // part is this process's part of a queue's limits.

@@ -19,6 +19,12 @@ func (t *Throttle) heard(n notice) {
 		} else if q := a.queue(n.budget); q != nil {
 			q.learnPause(n.left, n.ramp, verdictOf(n.class, ScopeModel, n.left))
 		}
+	case noticeResume:
+		if n.budget == "" {
+			a.resumed()
+		} else if q := a.queue(n.budget); q != nil {
+			q.resumed()
+		}
 	case noticeRoom:
 		if n.budget == "" {
 			a.roomGiven()

@@ -33,6 +33,7 @@ type permitInfo struct {
 	probe string  // the uuid of the probe that the call is; "": none
 	local bool    // charged to this process alone, while the store was away
 	round int     // of bookings that tells the store, if local
+	lease *chunk  // it was spent from; nil: none
 }
 
 var permitStates = sync.Pool{New: func() any { return new(permitState) }}
@@ -121,6 +122,9 @@ func (p Permit) Cancel() {
 }
 
 func (info permitInfo) settle(s settlement) {
+	if info.lease != nil && info.lease.Correct(s.delta, s.calls) {
+		return // it can be spent again
+	}
 	info.q.mu.Lock()
 	info.q.addLocked(s, info.local, info.round)
 	info.q.kick()

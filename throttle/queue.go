@@ -3,6 +3,7 @@ package throttle
 import (
 	"encoding/binary"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/headgate-go/headgate/lanes"
@@ -41,6 +42,8 @@ type queue struct {
 	errand  bool          // the store is to be told something, whoever calls
 	seated  bool          // it has a ticket for a waiting call
 	shadow  shadow
+	leases  *leases     // nil: none
+	denies  atomic.Bool // models are, or were, denied
 	settles []settlement
 	pushed  bool // settlements are not to wait for company any longer
 	pause   shut
@@ -84,6 +87,7 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
 	q.own = len(q.limits)
 	q.limits = append(q.limits, compileLimits(t.cfg.Account, t.cfg.Lanes, a.id)...)
+	q.leases = newLeases(t.cfg.Lease, q.limits, len(t.cfg.Lanes))
 	for range t.cfg.Lanes {
 		q.lacking = append(q.lacking, lack{units: make([]float64, len(q.limits))})
 	}
@@ -126,8 +130,13 @@ func (q *queue) send() {
 
 // round makes one claim, and reports whether there is work for another.
 func (q *queue) round() bool {
+	now := time.Now()
 	q.mu.Lock()
-	b := q.gather(time.Now())
+	if q.serveLocked(now); !q.workLocked() {
+		defer q.mu.Unlock()
+		return q.restLocked(false)
+	}
+	b := q.gather(now)
 	q.mu.Unlock()
 	done := false
 	defer func() {

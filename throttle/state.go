@@ -30,6 +30,10 @@ func (b *bench) apply(v verdictNote) {
 	}
 	holder := v.probe != "" && v.probe == k.probe
 	switch {
+	case v.resume && v.scope == ScopeModel:
+		b.resume(b.budget, true)
+	case v.resume:
+		b.resume(b.account, false)
 	case v.class.pauses() && v.scope == ScopeModel:
 		b.pause(b.budget, v, true)
 	case v.class.pauses() && v.scope == ScopeKey:
@@ -55,6 +59,20 @@ func (b *bench) pause(r *record, v verdictNote, own bool) {
 	r.until, r.ramp, r.used, r.class = until, v.ramp, 0, v.class
 	b.dirtyRecord(r)
 	n := notice{kind: noticePause, account: b.c.account, left: v.length, ramp: v.ramp, class: v.class}
+	if own {
+		n.budget = b.c.budget
+	}
+	b.notices = append(b.notices, n)
+}
+
+// resume ends a pause at an operator's word. Its ramp follows.
+func (b *bench) resume(r *record, own bool) {
+	if r.until <= b.now {
+		return
+	}
+	r.until, r.used = b.now, 0
+	b.dirtyRecord(r)
+	n := notice{kind: noticeResume, account: b.c.account}
 	if own {
 		n.budget = b.c.budget
 	}

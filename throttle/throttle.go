@@ -239,6 +239,7 @@ func (q *queue) close() {
 		}
 		q.mu.Lock()
 	}
+	q.returnAllLocked()
 	q.pushed = true
 	q.errand = q.errand || q.seated
 	if q.sending || !q.workLocked() || q.t.outage.down() {

@@ -187,10 +187,11 @@ func (p *packer) verdict(v *verdictNote) {
 		p.none()
 		return
 	}
-	p.array(8)
+	p.array(9)
 	p.nums([]float64{float64(v.class), float64(v.scope), float64(v.key), float64(v.model), v.gen})
 	p.str(v.probe)
 	p.nums([]float64{v.length, v.ramp})
+	p.flag(v.resume)
 }
 
 func (p *packer) run(r *run) {

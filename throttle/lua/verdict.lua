@@ -1,12 +1,20 @@
--- The verdict: {class, scope, key, model, gen, probe, length, ramp}. See state.go.
+-- The verdict: {class, scope, key, model, gen, probe, length, ramp,
+-- resume}. See state.go.
 if verdict then
-  local class, scope, ki, model, gen, id, length, ramp = unpack(verdict)
+  local class, scope, ki, model, gen, id, length, ramp, resume = unpack(verdict)
   local k = keys[ki + 1]
   if gen > k.gen then
     k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = gen, id ~= '' and 1 or 0, 0, now + length, id, now, true
   end
   local holder = id ~= '' and id == k.probe
-  if (class == BUSY or class == OVERLOADED) and (scope == SCOPE_MODEL or scope == SCOPE_KEY) then
+  if resume == 1 then
+    local i = scope == SCOPE_MODEL and 1 or 2
+    local rec = recs[i]
+    if rec.stop > now then
+      rec.stop, rec.used, rec.dirty = now, 0, true
+      tell(6, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0)
+    end
+  elseif (class == BUSY or class == OVERLOADED) and (scope == SCOPE_MODEL or scope == SCOPE_KEY) then
     local rec = scope == SCOPE_MODEL and recs[1] or recs[2]
     if now + length > rec.stop then
       rec.stop, rec.ramp, rec.used, rec.class, rec.dirty = now + length, ramp, 0, class, true

@@ -1,0 +1,116 @@
+package leasing
+
+import (
+	"sync"
+	"time"
+)
+
+// A Chunk is units that were claimed at one moment and are spent without
+// asking. It is safe for concurrent use.
+type Chunk struct {
+	ends time.Time // no unit is spent from then on
+
+	size []float64 // calls when it was new, then units by limit
+
+	mu     sync.Mutex
+	calls  float64   // left
+	units  []float64 // left, by limit; below zero where calls cost more than they said
+	sealed bool
+}
+
+// NewChunk returns a chunk of n calls like the cost, by limit, that was claimed
+// at began, before the claim was sent, and may be trusted for age.
+func NewChunk(n float64, cost []float64, began time.Time, age time.Duration) *Chunk {
+	c := &Chunk{size: []float64{n}, calls: n, ends: began.Add(age - min(age/10, margin))}
+	for _, u := range cost {
+		c.units = append(c.units, n*u)
+	}
+	c.size = append(c.size, c.units...)
+	return c
+}
+
+// margin is for what the clock of a process may be slow while it holds a chunk.
+const margin = 10 * time.Millisecond
+
+// Spend takes a call's units, and reports whether they were all there and may
+// be spent at now.
+func (c *Chunk) Spend(now time.Time, cost []float64) bool {
+	if c.over(now) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sealed || c.calls < 1 {
+		return false
+	}
+	for i, u := range cost {
+		if u > c.units[i] {
+			return false
+		}
+	}
+	c.calls--
+	for i, u := range cost {
+		c.units[i] -= u
+	}
+	return true
+}
+
+// over reports whether the chunk's time has passed, by either clock: the
+// monotonic one stands still while a machine sleeps, and the wall clock may be
+// set back.
+func (c *Chunk) over(now time.Time) bool {
+	return !now.Before(c.ends) || !now.Round(0).Before(c.ends.Round(0))
+}
+
+// Correct changes what a call has taken by delta, and gives calls back. It
+// reports whether the chunk still stands; else nothing is changed.
+func (c *Chunk) Correct(delta []float64, calls float64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sealed {
+		return false
+	}
+	c.calls += calls
+	for i, d := range delta {
+		c.units[i] -= d
+	}
+	return true
+}
+
+// Seal ends the chunk and returns what is to be given back, by limit and in
+// calls; first is false if it was sealed before.
+func (c *Chunk) Seal() (units []float64, calls float64, first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first = !c.sealed
+	c.sealed = true
+	return c.units, c.calls, first
+}
+
+// Low reports whether the next chunk should be claimed: a quarter is left, or a
+// third of the age.
+func (c *Chunk) Low(now time.Time, age time.Duration) bool {
+	if c.ends.Sub(now) < age/3 {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	low := c.sealed || c.calls <= c.size[0]/4
+	for i, u := range c.units {
+		low = low || c.size[i+1] > 0 && u <= c.size[i+1]/4
+	}
+	return low
+}
+
+// Left returns how many calls are left.
+func (c *Chunk) Left() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sealed {
+		return 0
+	}
+	return c.calls
+}
+
+// Ends returns when the chunk can't be spent any more.
+func (c *Chunk) Ends() time.Time { return c.ends }

@@ -1,0 +1,105 @@
+package throttle
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Pause closes the budget of the call's model for d (ScopeModel), or the whole
+// account of its key (ScopeKey), in every process of the fleet, as a vendor's
+// word would: a pause that ends later stands, waiting calls wait for its end as
+// their lanes allow, and a ramp follows. It isn't bounded by pause.Policy.Max.
+// Of the call only Key, Account and Model are used.
+//
+// The pause holds in this process when Pause returns. An error says that the
+// store is out of reach: the others learn of it when that is back.
+func (t *Throttle) Pause(ctx context.Context, call Call, scope Scope, d time.Duration) error {
+	if d <= 0 {
+		return fmt.Errorf("%w: a pause of %v, want more than 0", ErrInvalidCall, d)
+	}
+	v := Verdict{Class: Busy, Scope: scope, Wait: d, Detail: "an operator's pause"}
+	note := verdictNote{class: v.Class, scope: scope, length: microsOf(d), ramp: microsOf(t.cfg.Pause.RampFor(d))}
+	q, err := t.operated(ctx, call, scope)
+	if err != nil {
+		return err
+	}
+	if scope == ScopeModel {
+		q.learnPause(note.length, note.ramp, v)
+	} else {
+		q.a.learnPause(note.length, note.ramp, v)
+	}
+	_, err = t.write(q.noteClaim(call.Key, note))
+	return err
+}
+
+// Resume ends a pause of the budget of the call's model (ScopeModel), or of the
+// whole account of its key (ScopeKey), in every process of the fleet, whoever
+// began it. Its ramp begins at once. Nothing happens where nothing is paused.
+//
+// An error says that the store is out of reach: nothing has changed.
+func (t *Throttle) Resume(ctx context.Context, call Call, scope Scope) error {
+	q, err := t.operated(ctx, call, scope)
+	if err != nil {
+		return err
+	}
+	if t.outage.down() {
+		return ErrStore
+	}
+	wctx, cancel := context.WithTimeout(ctx, verdictWait)
+	defer cancel()
+	c := q.noteClaim(call.Key, verdictNote{scope: scope, resume: true})
+	if _, err := t.store.claim(wctx, &c); err != nil {
+		t.outage.failed(err)
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	t.cfg.Logger.Info("headgate: an operator has ended a pause", "account", q.a.id, "budget", q.name, "scope", scope.String())
+	if scope == ScopeModel {
+		q.resumed()
+	} else {
+		q.a.resumed()
+	}
+	return nil
+}
+
+// operated returns the queue of a call that an operator means.
+func (t *Throttle) operated(ctx context.Context, call Call, scope Scope) (*queue, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if scope != ScopeModel && scope != ScopeKey {
+		return nil, fmt.Errorf("%w: scope is %v, want model or key", ErrInvalidCall, scope)
+	}
+	q, _ := t.queueFor(call)
+	return q, nil
+}
+
+// noteClaim is a claim that only writes a verdict.
+func (q *queue) noteClaim(key Fingerprint, note verdictNote) claim {
+	return claim{
+		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
+		every: microsOf(q.t.cfg.Probe.Every), birth: newEpoch(),
+		keys: []Fingerprint{key}, models: []modelID{""}, verdict: &note,
+	}
+}
+
+// resumed ends the pause that is known of the account.
+func (a *account) resumed() {
+	a.mu.Lock()
+	a.pause.until = time.Now()
+	queues := a.queuesLocked()
+	a.mu.Unlock()
+	a.t.outage.resumed(a, "")
+	for _, q := range queues {
+		q.roomGiven()
+	}
+}
+
+// resumed ends the pause that is known of the budget.
+func (q *queue) resumed() {
+	q.mu.Lock()
+	q.pause.until = time.Now()
+	q.mu.Unlock()
+	q.t.outage.resumed(q.a, q.id)
+	q.roomGiven()
+}

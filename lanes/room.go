@@ -36,6 +36,9 @@ func NewRoom[T any](lanes int) *Room[T] {
 // Len returns how many calls are in the room.
 func (r *Room[T]) Len() int { return r.len }
 
+// LenOf returns how many calls of a lane are in the room.
+func (r *Room[T]) LenOf(lane int) int { return r.fresh[lane].Len() + r.settled[lane].Len() }
+
 // Fresh returns how many of them nobody has judged yet.
 func (r *Room[T]) Fresh() int { return r.freshLen }
 
@@ -78,6 +81,9 @@ func (r *Room[T]) Leave(p *Place[T]) {
 
 // Settled reports whether the call is in the room and was told to wait.
 func (p *Place[T]) Settled() bool { return p.element != nil && !p.fresh }
+
+// In reports whether the call is in the room.
+func (p *Place[T]) In() bool { return p.element != nil }
 
 // EachSettled calls f for the settled calls of a lane, oldest first, until f
 // returns false. f may remove the call that it is given.

@@ -121,6 +121,8 @@ func (a *ask) wait(ctx context.Context) (Permit, error) {
 				return a.q.t.admit(a, r), nil
 			case replyDenied:
 				return Permit{}, a.q.t.deny(a, a.tooLate(ctx, r.err))
+			case replyMoved:
+				return r.moved.wait(ctx)
 			}
 			if a.deadline.IsZero() {
 				continue

@@ -27,6 +27,9 @@ func (q *queue) apply(b *batch, ans answer) {
 	q.plan(b, next, went)
 	q.mu.Unlock()
 	q.learn(b, &ans)
+	if q.retired.Load() {
+		q.moveOn()
+	}
 }
 
 // fareLocked takes note of how the claim fared. What follows from it is sent at
@@ -150,7 +153,10 @@ func (q *queue) park(a *ask, o outcome, now time.Time) time.Time {
 
 // takeBackLocked gives back what was granted to a caller who has left.
 func (q *queue) takeBackLocked(a *ask, r reply) {
-	q.addLocked(cancelled(r.at, a.need), r.local, r.round)
+	s := cancelled(r.at, a.need)
+	if r.lease == nil || !r.lease.Correct(s.delta, s.calls) {
+		q.addLocked(s, r.local, r.round)
+	}
 }
 
 // cancelled is the settlement that gives a whole charge back.

@@ -31,7 +31,7 @@ type ask struct {
 
 	// Guarded by q.mu:
 	inFlight bool
-	gone     bool    // the caller has left while it was in flight
+	gone     bool    // the caller has left
 	lacks    lackSet // what it waits for
 	last     outcome
 	turn     time.Time // when it may be its turn
@@ -48,6 +48,7 @@ type reply struct {
 	local bool // charged to this process alone, in the round of bookings round
 	round int
 	lease *chunk // it was spent from one
+	moved *ask   // what it has become in another queue
 	err   *DeniedError
 }
 
@@ -57,6 +58,7 @@ const (
 	replyWait replyKind = iota
 	replyGo
 	replyDenied
+	replyMoved
 )
 
 // patience is how long the ask would still wait, in microseconds.

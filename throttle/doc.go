@@ -109,6 +109,6 @@
 // # Not built yet
 //
 // [New] refuses, with an error that matches [ErrNotBuilt], what the
-// configuration already has a place for: InFlight limits, leases, learned
-// limits, dry runs and tenants. [Throttle.SetBudgets] returns such an error.
+// configuration already has a place for: InFlight limits, learned limits, dry
+// runs and tenants.
 package throttle

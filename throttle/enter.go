@@ -212,17 +212,20 @@ func (q *queue) abandon(a *ask) *DeniedError {
 	q.mu.Lock()
 	e := q.waitedFor(a)
 	q.departLocked(a)
-	if a.inFlight {
-		a.gone = true
-		q.kick()
-		return e
-	}
-	for len(a.answers) > 0 {
-		if r := <-a.answers; r.kind == replyGo {
+	a.gone = true
+	var moved *ask
+	for len(a.answers) > 0 && !a.inFlight {
+		switch r := <-a.answers; r.kind {
+		case replyGo:
 			q.takeBackLocked(a, r)
+		case replyMoved:
+			moved = r.moved
 		}
 	}
 	q.kick()
+	if moved != nil {
+		return moved.q.abandon(moved)
+	}
 	return e
 }
 

@@ -160,7 +160,7 @@ func (q *queue) serveLocked(now time.Time) {
 // have spent goes back with it.
 func (q *queue) gatherLease(b *batch) {
 	l := q.leases
-	if l == nil {
+	if l == nil || q.retired.Load() {
 		return
 	}
 	l.mu.Lock()
@@ -222,7 +222,7 @@ func (q *queue) holdLocked(b *batch, ans *answer, now time.Time) {
 			c.keys[k] = ans.keys[i].gen
 		}
 	}
-	if q.pause.left(now) > 0 || q.a.pauseNow().left(now) > 0 || q.t.closed.Load() {
+	if q.pause.left(now) > 0 || q.a.pauseNow().left(now) > 0 || q.t.closed.Load() || q.retired.Load() {
 		q.returnLocked(c) // the store didn't know of it yet
 		return
 	}

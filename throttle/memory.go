@@ -83,6 +83,18 @@ func (m *MemoryStore) claim(_ context.Context, c *claim) (answer, error) {
 	return a, err
 }
 
+func (m *MemoryStore) look(_ context.Context, claims []claim) ([]answer, error) {
+	answers := make([]answer, len(claims))
+	for i := range claims {
+		a, _, _, err := m.decide(&claims[i], -1)
+		if err != nil {
+			return nil, err
+		}
+		answers[i] = a
+	}
+	return answers, nil
+}
+
 // decide applies the claim at the given time; negative: now. The time is read
 // under the lock: one read before it could be older than the state.
 func (m *MemoryStore) decide(c *claim, now float64) (answer, []notice, []func(notice), error) {

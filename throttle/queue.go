@@ -44,6 +44,7 @@ type queue struct {
 	shadow  shadow
 	leases  *leases     // nil: none
 	denies  atomic.Bool // models are, or were, denied
+	retired atomic.Bool // its budget is gone or has changed
 	settles []settlement
 	pushed  bool // settlements are not to wait for company any longer
 	pause   shut
@@ -214,6 +215,8 @@ func (q *queue) addLocked(s settlement, local bool, round int) {
 	switch {
 	case gives && waiting > 0:
 		q.due, q.pushed = true, true
+	case q.retired.Load():
+		q.pushed = true // no call will come along
 	case len(q.settles) >= settleMax:
 		q.pushed = true
 	case len(q.settles) == 1:

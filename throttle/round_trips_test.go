@@ -20,6 +20,7 @@ import (
 type countingStore struct {
 	Store
 	claims atomic.Int64
+	looks  atomic.Int64
 	before func() // called ahead of every claim, unless nil
 }
 
@@ -29,6 +30,11 @@ func (s *countingStore) claim(ctx context.Context, c *claim) (answer, error) {
 		s.before()
 	}
 	return s.Store.claim(ctx, c)
+}
+
+func (s *countingStore) look(ctx context.Context, claims []claim) ([]answer, error) {
+	s.looks.Add(1)
+	return s.Store.look(ctx, claims)
 }
 
 // A remoteStore is a memory store that is asked as a remote one is: from a

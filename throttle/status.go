@@ -4,35 +4,67 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
-// A Status is what a throttle's process knows: who waits, what is paused, which
-// keys are refused, and whether the store is there. Use by limit isn't part of
-// it yet.
+// A Status is how a throttle stands: what its process knows, and what the store
+// says of the use of the limits.
 type Status struct {
-	// Waiting is how many calls wait, for a decision or for their turn.
+	// Waiting is how many calls of this process wait, for a decision or for
+	// their turn.
 	Waiting int
 	// Budgets are those that calls of this process have used, by account and
 	// name.
 	Budgets []BudgetStatus
 	// Keys are those that the vendor refuses, by account and key.
 	Keys []KeyStatus
+	// Live is how many processes share the store, for all that is known.
+	Live int
 	// Outage is whether the store is out of reach, since when and why.
 	Outage bool
 	Since  time.Time
 	Cause  error
+	// Asked is when the store was asked for the use of the limits; zero: never.
+	Asked time.Time
 }
 
 // A BudgetStatus is one budget of one account.
 type BudgetStatus struct {
 	Account string
 	Budget  string
-	Waiting int
+	// Model is the one that the budget is for, where each has its own.
+	Model string
+	// Waiting is how many calls of this process wait for it, and WaitingBy how
+	// many of each lane.
+	Waiting   int
+	WaitingBy map[string]int
 	// Paused is how much is left of the longer of the budget's and the
 	// account's pause; 0: neither is paused. Verdict is what began it.
 	Paused  time.Duration
 	Verdict Verdict
+	// Leased is how many calls this process can send without asking.
+	Leased int64
+	// Limits are the budget's, then the account's, as the whole fleet has used
+	// them. Empty until the store was asked.
+	Limits []LimitStatus
+}
+
+// A LimitStatus is the use of one limit, in its unit.
+type LimitStatus struct {
+	Limit   string // as errors name it
+	Unit    Unit
+	Account bool  // it is over the whole account
+	Used    int64 // by everybody, leases included
+	Amount  int64 // of a bucket its burst
+	Lanes   []LaneStatus
+}
+
+// A LaneStatus is what a lane may draw of a limit.
+type LaneStatus struct {
+	Lane    string
+	Ceiling int64
+	Room    int64 // what is left of it
 }
 
 // A KeyStatus is a key that the vendor refuses.
@@ -44,36 +76,75 @@ type KeyStatus struct {
 	NextProbe time.Duration
 }
 
-// Status returns what this process knows. It does no I/O, and its error is
-// always nil in this version.
-func (t *Throttle) Status(context.Context) (Status, error) {
+// Status returns how everything stands. It asks the store in one round trip, at
+// most once a second and about at most 1000 budgets, and not during an outage:
+// then the use of the limits is the last that was heard. An error is the
+// store's; what is known without it is returned all the same.
+func (t *Throttle) Status(ctx context.Context) (Status, error) {
 	var s Status
 	now := time.Now()
-	for _, q := range t.allQueues() {
+	queues := t.currentQueues()
+	seen, err := t.looked.at(ctx, t, queues, now)
+	for _, q := range queues {
 		b := q.status(now)
+		if a, ok := seen.answers[q]; ok {
+			b.Limits = q.limitStatus(&a)
+		}
 		s.Waiting += b.Waiting
 		s.Budgets = append(s.Budgets, b)
 	}
-	slices.SortFunc(s.Budgets, func(a, b BudgetStatus) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Budget, b.Budget))
-	})
-	s.Keys = t.refusedKeys(now)
+	s.Keys, s.Live, s.Asked = t.refusedKeys(now), t.sharers(), seen.when
 	t.outage.mu.Lock()
 	defer t.outage.mu.Unlock()
 	s.Outage, s.Since, s.Cause = !t.outage.since.IsZero(), t.outage.since, t.outage.cause
-	return s, nil
+	return s, err
+}
+
+// currentQueues returns the queues in the order of a Status.
+func (t *Throttle) currentQueues() []*queue {
+	queues := slices.DeleteFunc(t.allQueues(), func(q *queue) bool { return q.retired.Load() })
+	slices.SortFunc(queues, func(a, b *queue) int {
+		return cmp.Or(cmp.Compare(a.a.id, b.a.id), cmp.Compare(a.id, b.id))
+	})
+	return queues
 }
 
 func (q *queue) status(now time.Time) BudgetStatus {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := BudgetStatus{Account: q.a.id, Budget: q.name, Waiting: q.room.Len()}
+	b := BudgetStatus{Account: q.a.id, Budget: q.name, Waiting: q.room.Len(), WaitingBy: map[string]int{}}
+	if _, model, ok := strings.Cut(q.id, "\x00"); ok {
+		b.Model = model
+	}
+	for lane, l := range q.t.cfg.Lanes {
+		b.Leased += int64(q.leased(lane))
+		if n := q.room.LenOf(lane); n > 0 {
+			b.WaitingBy[l.Name] = n
+		}
+	}
 	for _, p := range []shut{q.pause, q.a.pauseNow()} {
 		if left := p.left(now); left > b.Paused {
 			b.Paused, b.Verdict = left, p.verdict
 		}
 	}
 	return b
+}
+
+// limitStatus is the use of the queue's limits by an answer.
+func (q *queue) limitStatus(ans *answer) []LimitStatus {
+	limits := make([]LimitStatus, len(q.limits))
+	for i := range q.limits {
+		s := &q.limits[i]
+		l := LimitStatus{Limit: s.text, Unit: s.unit, Account: i >= q.own, Used: int64(ans.used[i]), Amount: int64(s.amount)}
+		if s.isBucket() {
+			l.Amount = int64(s.burst)
+		}
+		for lane, room := range ans.lanes[i] {
+			l.Lanes = append(l.Lanes, LaneStatus{q.t.cfg.Lanes[lane].Name, int64(s.most(lane)), int64(room)})
+		}
+		limits[i] = l
+	}
+	return limits
 }
 
 func (t *Throttle) refusedKeys(now time.Time) []KeyStatus {

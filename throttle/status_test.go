@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,6 +38,58 @@ func TestStatusSaysWhoWaitsWhatIsPausedAndWhichKeysAreRefused(t *testing.T) {
 		}
 		if k := s.Keys[0]; k.Key != "a" || k.Verdict.Detail != "invalid_api_key" || k.NextProbe != 5*time.Minute-time.Second {
 			t.Errorf("key: %+v", k)
+		}
+	})
+}
+
+func TestStatusSaysWhatIsUsedAndWhatEachLaneMayDraw(t *testing.T) {
+	store := redisStore(t)
+	th := testThrottle(t, Config{
+		Store:   store,
+		Budgets: testBudget(Requests(100, 24*time.Hour), Requests(50, 24*time.Hour).Using(TokenBucket).WithBurst(40)),
+		Account: []Limit{Tokens(1000, 24*time.Hour)},
+	})
+	for range 10 {
+		c := testCall
+		c.Cost.InputTokens = 30
+		p, err := th.Acquire(context.Background(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Done()
+	}
+	s, err := th.Status(context.Background())
+	if err != nil || len(s.Budgets) != 1 || s.Live != 1 || s.Asked.IsZero() {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	want := []LimitStatus{
+		{Limit: s.Budgets[0].Limits[0].Limit, Unit: UnitRequests, Used: 10, Amount: 100, Lanes: []LaneStatus{{"live", 100, 90}, {"background", 60, 50}}},
+		{Limit: s.Budgets[0].Limits[1].Limit, Unit: UnitRequests, Used: 10, Amount: 40, Lanes: []LaneStatus{{"live", 40, 30}, {"background", 24, 14}}},
+		{Limit: s.Budgets[0].Limits[2].Limit, Unit: UnitTokens, Account: true, Used: 300, Amount: 1000, Lanes: []LaneStatus{{"live", 1000, 700}, {"background", 600, 300}}},
+	}
+	if !reflect.DeepEqual(s.Budgets[0].Limits, want) {
+		t.Errorf("limits %+v, want %+v", s.Budgets[0].Limits, want)
+	}
+}
+
+// However often it is asked, the store is looked at once a second.
+func TestStatusLooksAtTheStoreOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &countingStore{Store: NewMemoryStore()}
+		th := testThrottle(t, Config{Store: store, Budgets: testBudget(Requests(5, time.Hour))})
+		p, err := th.Acquire(context.Background(), testCall)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Done()
+		for range 50 {
+			if _, err := th.Status(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if n := store.looks.Load(); n != 5 {
+			t.Errorf("%d looks in five seconds", n)
 		}
 	})
 }

@@ -8,6 +8,8 @@ type Store interface {
 	// claim decides in one atomic step. An error means that the caller can't
 	// know whether the claim was applied.
 	claim(context.Context, *claim) (answer, error)
+	// look answers dry claims in one round trip.
+	look(context.Context, []claim) ([]answer, error)
 	// watch calls f for every notice from now on, from any goroutine, until the
 	// returned function is called.
 	watch(f func(notice)) (stop func())

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,12 @@ type Throttle struct {
 	id     string        // this throttle, among all of the fleet: ownerBytes random bytes
 	queues atomic.Uint32 // how many there have been
 
+	looked      lookout
+	reconfigure sync.Mutex // one SetBudgets at a time
+
 	mu       sync.RWMutex
+	budgets  []Budget
+	retired  []*queue // of budgets that were changed, until nothing of theirs is out
 	accounts map[string]*account
 	routes   map[routeKey]route
 	sweepAt  int // how many accounts there may be before the next look for idle ones
@@ -65,6 +71,7 @@ func New(c Config) (*Throttle, error) {
 	t := &Throttle{
 		cfg:       c,
 		store:     c.Store,
+		budgets:   c.Budgets,
 		accounts:  map[string]*account{},
 		routes:    map[routeKey]route{},
 		unmatched: map[string]bool{},
@@ -164,8 +171,8 @@ func (t *Throttle) newRoute(k routeKey, full bool) route {
 // budgetFor returns the budget of a model and the name of its state. A model
 // that no budget matches has a budget without limits of its own. t.mu is held.
 func (t *Throttle) budgetFor(model string) (*Budget, string) {
-	for i := range t.cfg.Budgets {
-		b := &t.cfg.Budgets[i]
+	for i := range t.budgets {
+		b := &t.budgets[i]
 		if !b.matches(model) {
 			continue
 		}
@@ -206,7 +213,7 @@ func (t *Throttle) Close() error {
 func (t *Throttle) allQueues() []*queue {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	var queues []*queue
+	queues := slices.Clone(t.retired)
 	for _, a := range t.accounts {
 		a.mu.Lock()
 		queues = append(queues, a.queuesLocked()...)
@@ -251,13 +258,12 @@ func (q *queue) close() {
 	q.send()
 }
 
-// SetBudgets isn't built yet and returns an error that matches ErrNotBuilt.
-func (t *Throttle) SetBudgets([]Budget) error { return notBuilt("SetBudgets", "changing budgets live") }
-
 // LogValue keeps a Throttle from being printed field by field.
 func (t *Throttle) LogValue() slog.Value {
-	names := make([]string, len(t.cfg.Budgets))
-	for i, b := range t.cfg.Budgets {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	names := make([]string, len(t.budgets))
+	for i, b := range t.budgets {
 		names[i] = b.Name
 	}
 	return slog.StringValue("throttle of " + strings.Join(names, ", "))

@@ -1,0 +1,49 @@
+package throttle
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// look sends dry claims in one pipeline. Where a server doesn't know the script
+// it is loaded, and asked again.
+func (s *RedisStore) look(ctx context.Context, claims []claim) ([]answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, verdictWait)
+	defer cancel()
+	return bounded(ctx, s, func(ctx context.Context) ([]answer, error) {
+		answers, err := s.lookOnce(ctx, claims)
+		if redis.HasErrorPrefix(err, "NOSCRIPT") {
+			if err := s.script.Load(ctx, s.client).Err(); err != nil {
+				return nil, err
+			}
+			answers, err = s.lookOnce(ctx, claims)
+		}
+		return answers, err
+	})
+}
+
+func (s *RedisStore) lookOnce(ctx context.Context, claims []claim) ([]answer, error) {
+	pipe := s.client.Pipeline()
+	cmds := make([]*redis.Cmd, len(claims))
+	for i := range claims {
+		var p packer
+		p.claim(&claims[i])
+		cmds[i] = pipe.EvalSha(ctx, s.script.Hash(), s.keys.of(&claims[i]), string(p.buf), s.keys.events())
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
+	}
+	answers := make([]answer, len(claims))
+	for i, cmd := range cmds {
+		reply, err := cmd.Text()
+		if err != nil {
+			return nil, err
+		}
+		u := unpacker{buf: []byte(reply)}
+		if answers[i], err = u.answer(&claims[i]); err != nil {
+			return nil, err
+		}
+	}
+	return answers, nil
+}

@@ -109,7 +109,12 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 		if a.since == 0 && !ans.local {
 			a.since = ans.now - a.age
 		}
-		if a.gone || q.closedLocked(a) {
+		if a.gone { // what it left behind is a ticket, and others behind that
+			q.due = true
+			q.withdrawLocked(a.lane)
+			return time.Time{}
+		}
+		if q.closedLocked(a) {
 			return time.Time{}
 		}
 		return q.park(a, o, now)
@@ -139,6 +144,7 @@ func (q *queue) park(a *ask, o outcome, now time.Time) time.Time {
 	a.last, a.turn = o, now.Add(durationOf(o.wait))
 	if first && q.room.Len()-q.room.Fresh() >= q.t.cfg.QueueLimit {
 		q.leaveLocked(a)
+		q.withdrawLocked(a.lane)
 		e := a.denial(ErrQueueFull)
 		e.RetryAfter = durationOf(o.wait)
 		a.answers <- reply{kind: replyDenied, err: e}

@@ -137,7 +137,7 @@ func (b *bench) judge(r *run) []outcome {
 	for left > 0 {
 		if n := b.fit(r, rate, float64(left)); n > 0 {
 			b.take(r, n)
-			b.went |= 1 << r.lane
+			b.goes(r)
 			left -= int(n)
 			out = append(out, outcome{code: granted, n: int(n)})
 			continue

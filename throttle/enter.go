@@ -112,7 +112,7 @@ func (q *queue) learnPause(left, ramp float64, v Verdict) {
 func (q *queue) reconsider() {
 	now := time.Now()
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.kick()
 	q.returnAllLocked() // leases don't outlive the beginning of a pause
 	var next time.Time
 	var ahead [2]float64
@@ -123,6 +123,7 @@ func (q *queue) reconsider() {
 		}
 		if float64(turn.Sub(now).Microseconds()) > a.patience(now) {
 			q.leaveLocked(a) // nobody behind it goes before the pause ends
+			q.withdrawLocked(a.lane)
 			e := a.denial(ErrPaused)
 			e.Verdict, e.RetryAfter = v, turn.Sub(now)
 			a.answers <- reply{kind: replyDenied, err: e}

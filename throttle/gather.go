@@ -112,6 +112,7 @@ func (b *batch) add(a *ask, now time.Time) {
 	}
 	if last := len(b.claim.runs) - 1; last >= 0 && b.claim.runs[last].equal(&r) {
 		b.claim.runs[last].n++
+		a.age = b.claim.runs[last].age // one ticket is as good as another
 		b.asks[last] = append(b.asks[last], a)
 		return
 	}

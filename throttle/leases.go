@@ -134,9 +134,7 @@ func (q *queue) serveLocked(now time.Time) {
 		return
 	}
 	for lane := range q.t.cfg.Lanes {
-		waits := false
-		q.room.EachSettled(lane, func(*place) bool { waits = true; return false })
-		if waits {
+		if q.waitsLocked(lane) {
 			return
 		}
 		q.room.EachFresh(lane, func(p *place) bool {

@@ -239,12 +239,20 @@ func (q *queue) settleLocked(a *ask, lacks lackSet) {
 func (q *queue) departLocked(a *ask) {
 	stood := a.place.Settled() && a.lacks&(lacksBudget-1) != 0
 	q.leaveLocked(a)
-	switch waiting := q.room.Len() - q.room.Fresh(); {
-	case waiting == 0:
-		q.errand = q.errand || q.seated // the ticket is to be taken back
-	case stood:
-		q.due = true
-	}
+	q.due = q.due || stood
+	q.withdrawLocked(a.lane)
+}
+
+// withdrawLocked has the ticket of a lane taken back in which nobody waits any
+// more. Where others do, their next claim replaces it.
+func (q *queue) withdrawLocked(lane int) {
+	q.errand = q.errand || q.seated && !q.waitsLocked(lane)
+}
+
+// waitsLocked reports whether a call of the lane was told to wait.
+func (q *queue) waitsLocked(lane int) (waits bool) {
+	q.room.EachSettled(lane, func(*place) bool { waits = true; return false })
+	return waits
 }
 
 // leaveLocked takes a call out of the room.

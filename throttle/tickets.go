@@ -42,8 +42,14 @@ type line struct {
 	othersRamp [2]float64
 	void       float64 // when the first of those ahead would be void
 	seats      []seat  // of this claim's own waiting calls
-	withdrawn  [2]uint64
-	went       uint64 // the lanes of which a call went
+	withdrawn  []withdrawal
+}
+
+// A withdrawal is a ticket that the claim's own queue has taken back.
+type withdrawal struct {
+	lane, record int
+	since        float64
+	stands       bool // its call has gone, or waits on: it has left no room behind
 }
 
 // A placed ticket is one and where it stands: 0 the budget's record, 1 the
@@ -77,7 +83,7 @@ func (b *bench) lineUp() {
 		before := len(rec.line)
 		rec.line = slices.DeleteFunc(rec.line, func(t ticket) bool {
 			if b.c.process != "" && t.process == b.c.process {
-				b.withdrawn[i] |= 1 << t.lane
+				b.withdrawn = append(b.withdrawn, withdrawal{lane: t.lane, record: i, since: t.since})
 				return true
 			}
 			return slices.Contains(dead, owner(t.process))
@@ -137,26 +143,35 @@ func (b *bench) wait(r *run, o outcome) {
 	b.seats = append(b.seats, seat{r.lane, b.came(r), b.now + o.wait, o.lacks, r.cost})
 }
 
-// seat leaves the tickets of the claim's queue. A lane of which nothing went
-// and nobody waits any more has given its room back.
+// goes notes that calls of the run go, which may have had a ticket.
+func (b *bench) goes(r *run) {
+	for i := range b.withdrawn {
+		if w := &b.withdrawn[i]; w.lane == r.lane && w.since == b.came(r) {
+			w.stands = true
+		}
+	}
+}
+
+// seat leaves the tickets of the claim's queue. A call that had one and neither
+// went nor waits on has given its room back.
 func (b *bench) seat() {
 	if b.c.process == "" {
 		return
 	}
-	var seated [2]uint64
 	for _, s := range b.seats {
 		for i, rec := range b.records() {
 			if lacks := b.shortages(s, i); len(lacks) > 0 {
 				rec.line = append(rec.line, ticket{b.c.process, s.lane, s.since, s.turn, lacks})
-				seated[i] |= 1 << s.lane
 				b.dirty[i] = true
+				for j := range b.withdrawn {
+					w := &b.withdrawn[j]
+					w.stands = w.stands || w.record == i && w.lane == s.lane && w.since == s.since
+				}
 			}
 		}
 	}
-	for i, w := range b.withdrawn {
-		if w&^seated[i]&^b.went != 0 {
-			b.freed[i] = true
-		}
+	for _, w := range b.withdrawn {
+		b.freed[w.record] = b.freed[w.record] || !w.stands
 	}
 }
 

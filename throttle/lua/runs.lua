@@ -108,7 +108,7 @@ local function judge(r)
     local n = run_fit(r, rate, left)
     if n > 0 then
       run_take(r, n)
-      went[r[1]] = true
+      goes(r)
       left = left - n
       say(GRANTED, n, 0, 0, 0)
     else

@@ -1,6 +1,6 @@
 -- Who waits in other processes. See tickets.go.
-local waiting, next_waiting, void, seats, went = {}, 1, huge, {}, {}
-local others, others_ramp, withdrawn = {}, { 0, 0 }, { {}, {} }
+local waiting, next_waiting, void, seats = {}, 1, huge, {}
+local others, others_ramp, withdrawn = {}, { 0, 0 }, {}
 local ahead, ahead_ramp = {}, { 0, 0 }
 for i = 1, #limits do ahead[i], others[i] = 0, 0 end
 
@@ -18,7 +18,7 @@ local function line_up()
     local kept = {}
     for _, t in ipairs(rec.line) do
       if process ~= '' and t[1] == process then
-        withdrawn[i][t[2]] = true
+        withdrawn[#withdrawn + 1] = { t[2], i, t[3], false } -- lane, record, since, stands
       elseif not dead[owner(t[1])] then
         kept[#kept + 1] = t
         waiting[#waiting + 1] = { t, i }
@@ -63,9 +63,14 @@ local function wait(r, turn, lacking, ramps)
   seats[#seats + 1] = { r[1], came(r), turn, lacking, ramps }
 end
 
+local function goes(r)
+  for _, w in ipairs(withdrawn) do
+    if w[1] == r[1] and w[3] == came(r) then w[4] = true end
+  end
+end
+
 local function seat()
   if process == '' then return end
-  local seated = { {}, {} }
   for _, w in ipairs(seats) do
     for i, rec in ipairs(recs) do
       local t = { process, w[1], w[2], w[3] }
@@ -74,13 +79,14 @@ local function seat()
         if w[4][j] and record_of(j) == rec then t[#t + 1], t[#t + 2] = s[1], w[4][j] end
       end
       if #t > 4 then
-        rec.line[#rec.line + 1], rec.dirty, seated[i][w[1]] = t, true, true
+        rec.line[#rec.line + 1], rec.dirty = t, true
+        for _, old in ipairs(withdrawn) do
+          if old[2] == i and old[1] == w[1] and old[3] == w[2] then old[4] = true end
+        end
       end
     end
   end
-  for i, rec in ipairs(recs) do
-    for lane in pairs(withdrawn[i]) do
-      if not seated[i][lane] and not went[lane] then rec.freed = true end
-    end
+  for _, w in ipairs(withdrawn) do
+    if not w[4] then recs[w[2]].freed = true end
   end
 end

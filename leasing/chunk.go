@@ -40,6 +40,24 @@ func (c *Chunk) Spend(now time.Time, cost []float64) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.covers(cost) {
+		return false
+	}
+	c.calls--
+	for i, u := range cost {
+		c.units[i] -= u
+	}
+	return true
+}
+
+// Covers reports whether Spend would take a call's units.
+func (c *Chunk) Covers(now time.Time, cost []float64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.over(now) && c.covers(cost)
+}
+
+func (c *Chunk) covers(cost []float64) bool {
 	if c.sealed || c.calls < 1 {
 		return false
 	}
@@ -47,10 +65,6 @@ func (c *Chunk) Spend(now time.Time, cost []float64) bool {
 		if u > c.units[i] {
 			return false
 		}
-	}
-	c.calls--
-	for i, u := range cost {
-		c.units[i] -= u
 	}
 	return true
 }
@@ -110,6 +124,17 @@ func (c *Chunk) Left() float64 {
 		return 0
 	}
 	return c.calls
+}
+
+// AddLeft adds the units that are left of the limits from the given one on.
+func (c *Chunk) AddLeft(sum []float64, from int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range sum {
+		if !c.sealed {
+			sum[i] += max(0, c.units[from+i])
+		}
+	}
 }
 
 // Ends returns when the chunk can't be spent any more.

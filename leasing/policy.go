@@ -69,16 +69,16 @@ func (p Policy) Fits(per time.Duration) bool {
 }
 
 // Calls is how many calls to lease. demand is what Demand.Calls expects for
-// Ahead, amounts are the limits in units and cost what one call takes of each,
-// live how many processes share them.
-func (p Policy) Calls(demand float64, amounts, cost []float64, live int) float64 {
+// Ahead, amounts are the limits in units, out what is leased of each already
+// and cost what one call takes of each, live how many processes share them.
+func (p Policy) Calls(demand float64, amounts, out, cost []float64, live int) float64 {
 	if !p.auto {
 		return float64(p.Chunk)
 	}
 	n := math.Ceil(demand)
 	for i, amount := range amounts {
 		if cost[i] > 0 {
-			n = min(n, math.Floor(amount*autoPart/float64(max(1, live))/cost[i]))
+			n = min(n, math.Floor((amount*autoPart/float64(max(1, live))-out[i])/cost[i]))
 		}
 	}
 	if n < 2 {

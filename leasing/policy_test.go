@@ -65,11 +65,14 @@ func TestAutoLeasesWhatIsDemandedWithinAHundredthOfEachAmount(t *testing.T) {
 		{"a fleet that nobody could count", 1000, []float64{10_000}, []float64{1}, 0, 100},
 		{"no limits", 12, nil, nil, 3, 12},
 	} {
-		if got := leasing.Auto().Calls(tt.demand, tt.amounts, tt.cost, tt.live); got != tt.want {
+		if got := leasing.Auto().Calls(tt.demand, tt.amounts, make([]float64, len(tt.cost)), tt.cost, tt.live); got != tt.want {
 			t.Errorf("%s: %v calls, want %v", tt.name, got, tt.want)
 		}
 	}
-	if got := (leasing.Policy{Chunk: 10}).Calls(1000, []float64{5}, []float64{1}, 9); got != 10 {
+	if got := leasing.Auto().Calls(1000, []float64{10_000}, []float64{70}, []float64{3}, 1); got != 10 {
+		t.Errorf("with 70 of 100 leased already: %v calls of three units, want 10", got)
+	}
+	if got := (leasing.Policy{Chunk: 10}).Calls(1000, []float64{5}, []float64{5}, []float64{1}, 9); got != 10 {
 		t.Errorf("a fixed chunk is %v calls, want 10", got)
 	}
 }

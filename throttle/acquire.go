@@ -173,7 +173,7 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 		return nil
 	}
 	a.deadline = a.arrived
-	b := &batch{claim: claim{account: a.q.a.id, budget: a.q.id, limits: a.q.limits, own: a.q.own, dry: true}}
+	b := &batch{claim: claim{account: a.q.a.id, budget: a.q.id, limits: a.q.limits, own: a.q.own, process: a.q.process, dry: true}}
 	a.q.mu.Lock()
 	b.claim.settles = slices.Clone(a.q.settles) // as if they had arrived
 	for lane := range a.lane + 1 {

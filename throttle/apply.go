@@ -47,6 +47,7 @@ func (q *queue) fareLocked(ans *answer) {
 
 // hearLocked takes note of how the store's records stand.
 func (q *queue) hearLocked(b *batch, ans *answer, now time.Time) {
+	q.leases.answered()
 	if ans.local {
 		return // our tickets there, if any, will be void
 	}

@@ -154,6 +154,7 @@ func (q *queue) eachWaitingLocked(f func(*ask)) {
 // turnAway refuses the waiting calls of a key that was just refused.
 func (q *queue) turnAway(id Fingerprint) {
 	k := q.a.keyNow(id)
+	q.leases.forget(id)
 	q.mu.Lock()
 	q.eachWaitingLocked(func(a *ask) {
 		if a.call.Key == id && !a.inFlight {

@@ -13,13 +13,14 @@ type batch struct {
 	due   bool     // it was made for waiting calls
 	began time.Time
 	fresh uint64 // the lanes of which calls travel that nobody has judged
+	deafs uint64 // how often notices had ceased to come when it was made
 }
 
 // gather makes the next claim: settlements first, then lane by lane the calls
 // that wait, the rest of them as a sum that keeps their place, and those that
 // nobody has judged yet. q.mu is held.
 func (q *queue) gather(now time.Time) *batch {
-	b := &batch{due: q.due, began: now, claim: q.claimLocked(now)}
+	b := &batch{due: q.due, began: now, deafs: q.t.deafs.Load(), claim: q.claimLocked(now)}
 	n := min(len(q.settles), settleMax)
 	b.claim.settles = q.settles[:n:n]
 	q.settles = slices.Clone(q.settles[n:])

@@ -19,12 +19,14 @@ type leases struct {
 
 	mu    sync.Mutex
 	lanes []leasedLane
+	asked *leaseAsk // the claim under way asks for it; nil: for none
 }
 
 type leasedLane struct {
 	chunks []*chunk // the older first, at most maxChunks
 	demand leasing.Demand
-	wants  bool // a chunk is to be claimed, though no call asks
+	wants  bool          // a chunk is to be claimed, though no call asks
+	keys   []Fingerprint // that may spend the last chunk, and are to spend the next
 }
 
 // A chunk is one lease and what belongs to its charge.
@@ -64,25 +66,21 @@ func (t *Throttle) spend(a *ask) (Permit, bool) {
 	if l == nil || t.closed.Load() || a.q.denies.Load() || a.mayProbe || a.holds != "" || !t.store.hears() {
 		return Permit{}, false
 	}
-	c := l.take(a, a.arrived)
-	if c == nil {
+	r, ok := l.take(a, a.arrived)
+	if !ok {
 		return Permit{}, false
 	}
-	if l.low(c, a.lane, a.arrived) {
+	if l.low(r.lease, a.lane, a.arrived) {
 		a.q.mu.Lock()
 		a.q.errand = true
 		a.q.kick()
 	}
-	return t.admit(a, c.reply(a)), true
-}
-
-func (c *chunk) reply(a *ask) reply {
-	return reply{kind: replyGo, at: c.at, key: keyView{gen: c.keys[a.call.Key]}, lease: c}
+	return t.admit(a, r), true
 }
 
 // take spends the call's units of a chunk: its own lane's first, then those of
 // lower ones.
-func (l *leases) take(a *ask, now time.Time) *chunk {
+func (l *leases) take(a *ask, now time.Time) (reply, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !a.noted {
@@ -91,12 +89,12 @@ func (l *leases) take(a *ask, now time.Time) *chunk {
 	}
 	for lane := a.lane; lane < len(l.lanes); lane++ {
 		for _, c := range l.lanes[lane].chunks {
-			if _, known := c.keys[a.call.Key]; known && c.Spend(now, a.need) {
-				return c
+			if gen, known := c.keys[a.call.Key]; known && c.Spend(now, a.need) {
+				return reply{kind: replyGo, at: c.at, key: keyView{gen: gen}, lease: c}, true
 			}
 		}
 	}
-	return nil
+	return reply{}, false
 }
 
 // covers reports whether a lease would let the call go.
@@ -104,23 +102,25 @@ func (l *leases) covers(a *ask) bool {
 	if l == nil {
 		return false
 	}
-	c := l.take(a, a.arrived)
-	if c == nil {
-		return false
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for lane := a.lane; lane < len(l.lanes); lane++ {
+		for _, c := range l.lanes[lane].chunks {
+			if _, known := c.keys[a.call.Key]; known && c.Covers(a.arrived, a.need) {
+				return true
+			}
+		}
 	}
-	back := make([]float64, len(a.need))
-	for i, n := range a.need {
-		back[i] = -n
-	}
-	return c.Correct(back, 1)
+	return false
 }
 
-// low reports whether a chunk is to be claimed ahead, to one caller only.
+// low reports whether a chunk is to be claimed ahead, to one caller only: the
+// last one runs low.
 func (l *leases) low(c *chunk, lane int, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	own := &l.lanes[lane]
-	if own.wants || len(own.chunks) == maxChunks || !slices.Contains(own.chunks, c) || !c.Low(now, l.age) {
+	if n := len(own.chunks); own.wants || n == 0 || own.chunks[n-1] != c || !c.Low(now, l.age) {
 		return false
 	}
 	own.wants = true
@@ -130,7 +130,7 @@ func (l *leases) low(c *chunk, lane int, now time.Time) bool {
 // serveLocked lets calls go that came while the chunk was on its way. Where
 // anybody of their own or a higher lane waits they don't pass.
 func (q *queue) serveLocked(now time.Time) {
-	if q.leases == nil || q.room.Fresh() == 0 || !q.t.store.hears() {
+	if q.leases == nil || q.room.Fresh() == 0 || q.denies.Load() || !q.t.store.hears() {
 		return
 	}
 	for lane := range q.t.cfg.Lanes {
@@ -142,93 +142,15 @@ func (q *queue) serveLocked(now time.Time) {
 			if a.mayProbe || a.holds != "" {
 				return true
 			}
-			c := q.leases.take(a, now)
-			if c != nil {
+			r, ok := q.leases.take(a, now)
+			if ok {
 				q.leaveLocked(a)
-				a.answers <- c.reply(a)
-				q.errand = q.leases.low(c, lane, now) || q.errand
+				a.answers <- r
+				q.errand = q.leases.low(r.lease, lane, now) || q.errand
 			}
-			return c != nil
+			return ok
 		})
 	}
-}
-
-// gatherLease asks for units ahead: for the highest lane of which calls travel
-// that nobody has judged, or that runs low. What the calls of the claim could
-// have spent goes back with it.
-func (q *queue) gatherLease(b *batch) {
-	l := q.leases
-	if l == nil || q.retired.Load() {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for lane := range l.lanes {
-		asks := b.fresh&(1<<lane) != 0
-		if asks {
-			q.sealLocked(b, lane)
-		}
-		own := &l.lanes[lane]
-		if b.claim.lease == nil && (asks || own.wants) {
-			b.claim.lease = l.ask(lane, b.began, q.t.sharers())
-			q.addKeys(b, own)
-		}
-		own.wants = false
-	}
-}
-
-// ask is the lease to ask for; nil: none.
-func (l *leases) ask(lane int, now time.Time, live int) *leaseAsk {
-	own := &l.lanes[lane]
-	cost := own.demand.Mean()
-	if len(cost) != len(l.amounts) {
-		return nil // nobody has called yet
-	}
-	n := l.policy.Calls(own.demand.Calls(now, l.policy.Ahead()), l.amounts, cost, live)
-	if n < 1 {
-		return nil
-	}
-	return &leaseAsk{lane: lane, n: n, divisor: float64(2 * live), cost: cost}
-}
-
-// addKeys has the state of the credentials told that may spend the next chunk.
-func (q *queue) addKeys(b *batch, own *leasedLane) {
-	if n := len(own.chunks); n > 0 {
-		for k := range own.chunks[n-1].keys {
-			if len(b.claim.keys) < maxLeased {
-				b.key(k)
-			}
-		}
-	}
-}
-
-// sharers is how many processes share a limit, for all that is known.
-func (t *Throttle) sharers() int {
-	_, live := t.store.fleet()
-	return max(1, live, t.cfg.Instances)
-}
-
-// holdLocked takes over what was leased.
-func (q *queue) holdLocked(b *batch, ans *answer, now time.Time) {
-	ask := b.claim.lease
-	if ans.leased < 1 || ask == nil {
-		return
-	}
-	c := &chunk{Chunk: leasing.NewChunk(ans.leased, ask.cost, b.began, q.leases.age), at: ans.now, keys: map[Fingerprint]float64{}}
-	for i, k := range b.claim.keys {
-		if !ans.keys[i].refused {
-			c.keys[k] = ans.keys[i].gen
-		}
-	}
-	if q.pause.left(now) > 0 || q.a.pauseNow().left(now) > 0 || q.t.closed.Load() || q.retired.Load() {
-		q.returnLocked(c) // the store didn't know of it yet
-		return
-	}
-	c.end = time.AfterFunc(max(0, c.Ends().Sub(now)), func() { q.endLease(c) })
-	q.leases.mu.Lock()
-	defer q.leases.mu.Unlock()
-	own := &q.leases.lanes[ask.lane]
-	own.chunks = append(own.chunks, c)
 }
 
 // endLease gives back what is left of a chunk whose time has passed.
@@ -273,17 +195,33 @@ func (c *chunk) rest() (settlement, bool) {
 	return s, any
 }
 
+// giveBack returns what is left of a chunk with the claim.
+func (b *batch) giveBack(c *chunk) {
+	if s, any := c.rest(); any {
+		b.claim.settles = append(b.claim.settles, s)
+	}
+}
+
 // sealLocked gives back with the claim what calls of the lane could spend. The
 // locks of the queue and its leases are held.
 func (q *queue) sealLocked(b *batch, lane int) {
 	for ; lane < len(q.leases.lanes); lane++ {
 		own := &q.leases.lanes[lane]
 		for _, c := range own.chunks {
-			if s, any := c.rest(); any {
-				b.claim.settles = append(b.claim.settles, s)
-			}
+			b.giveBack(c)
 		}
 		own.chunks = nil
+	}
+}
+
+// deaf gives all leases back: the store's notices don't come through, and a
+// pause may have begun.
+func (t *Throttle) deaf() {
+	t.deafs.Add(1)
+	for _, q := range t.allQueues() {
+		q.mu.Lock()
+		q.returnAllLocked()
+		q.kick()
 	}
 }
 

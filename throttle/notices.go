@@ -3,6 +3,10 @@ package throttle
 // heard takes over a notice of the store: a pause, a key's state, a denied
 // model, room given back.
 func (t *Throttle) heard(n notice) {
+	if n.kind == noticeDeaf {
+		t.deaf()
+		return
+	}
 	t.mu.RLock()
 	a := t.accounts[n.account]
 	t.mu.RUnlock()

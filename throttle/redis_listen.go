@@ -25,6 +25,7 @@ func (s *RedisStore) listen(sub *redis.PubSub) {
 	for s.ctx.Err() == nil {
 		s.listenOn(sub)
 		s.hearing.Store(false)
+		s.pass(notice{kind: noticeDeaf})
 		select {
 		case <-s.ctx.Done():
 			return
@@ -81,6 +82,11 @@ func (s *RedisStore) hear(payload string) {
 	if err != nil {
 		return // somebody else's
 	}
+	s.pass(n)
+}
+
+// pass hands a notice to everybody who watches.
+func (s *RedisStore) pass(n notice) {
 	s.mu.Lock()
 	watchers := make([]func(notice), 0, len(s.watchers))
 	for _, f := range s.watchers {

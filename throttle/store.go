@@ -47,4 +47,5 @@ const (
 	noticeRoom   // it was given back
 	noticeLost   // the store has lost a record
 	noticeResume // an operator has ended a pause
+	noticeDeaf   // of the store itself: notices have ceased to come
 )

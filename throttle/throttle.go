@@ -25,6 +25,7 @@ type Throttle struct {
 	outage *outage
 	id     string        // this throttle, among all of the fleet: ownerBytes random bytes
 	queues atomic.Uint32 // how many there have been
+	deafs  atomic.Uint64 // how often notices have ceased to come
 
 	looked      lookout
 	reconfigure sync.Mutex // one SetBudgets at a time

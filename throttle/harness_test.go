@@ -23,8 +23,8 @@ type fleet struct {
 	keysWithoutExpiry func(t testing.TB) []string // nil: in memory
 }
 
-// eachStore runs a conformance test on a memory store, a real Redis and a
-// cluster of three masters.
+// eachStore runs a conformance test on a memory store, a real Redis, a cluster
+// of three masters and a master that sentinels name.
 func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
 	t.Run("memory", func(t *testing.T) {
 		store := throttle.NewMemoryStore()
@@ -32,12 +32,19 @@ func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
 	})
 	t.Run("redis", func(t *testing.T) { f(t, redisFleet(t)) })
 	t.Run("cluster", func(t *testing.T) { f(t, clusterFleet(t)) })
+	t.Run("sentinel", func(t *testing.T) { f(t, sentinelFleet(t)) })
 }
 
 func clusterFleet(t testing.TB) fleet {
 	t.Helper()
 	cluster := redistest.SharedCluster(t)
 	return fleetOf(func(t testing.TB) redis.UniversalClient { return cluster.Client(t) }, cluster.KeysWithoutExpiry)
+}
+
+func sentinelFleet(t testing.TB) fleet {
+	t.Helper()
+	sentinel := redistest.SharedSentinel(t)
+	return fleetOf(sentinel.Client, sentinel.KeysWithoutExpiry)
 }
 
 func redisFleet(t testing.TB) fleet {

@@ -8,8 +8,9 @@
 //	func TestMain(m *testing.M) { os.Exit(redistest.Main(m)) }
 //
 // StartCluster and SharedCluster do the same for a cluster of three masters,
-// whose slots a test may move, step by step if it likes. StartSentinel runs a
-// master, two replicas and the sentinels that put one of them in its place.
+// whose slots a test may move, step by step if it likes. StartSentinel and
+// SharedSentinel run a master, two replicas and the sentinels that put one of
+// them in its place.
 //
 // Servers keep no data on disk, listen on 127.0.0.1 only and end with the
 // test, or, on Linux, with the test binary if that is killed. Where

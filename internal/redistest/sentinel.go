@@ -71,6 +71,12 @@ func (s *Sentinel) Master(tb testing.TB) (m *Server) {
 	return m
 }
 
+// KeysWithoutExpiry returns the keys that the master would keep for ever.
+func (s *Sentinel) KeysWithoutExpiry(tb testing.TB) []string {
+	tb.Helper()
+	return s.Master(tb).KeysWithoutExpiry(tb)
+}
+
 // AwaitSync returns once the replicas that run have all that the master has
 // now, so that a failover loses none of it.
 func (s *Sentinel) AwaitSync(tb testing.TB) {

@@ -1,6 +1,9 @@
 package redistest
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestSentinelReplacesAKilledMaster(t *testing.T) {
 	t.Parallel()
@@ -49,5 +52,21 @@ func TestTwoSentinelsReplaceAFrozenMaster(t *testing.T) {
 	s.Sentinels()[0].Restart(t)
 	if got := s.Master(t); got != m { // all three agree
 		t.Errorf("the master is %s, want %s", got.Addr, m.Addr)
+	}
+}
+
+func TestSharedSentinelIsOneSetOfServers(t *testing.T) {
+	t.Parallel()
+	s := SharedSentinel(t)
+	if other := SharedSentinel(t); s != other {
+		t.Error("SharedSentinel started two sets of servers")
+	}
+	key := t.Name()
+	set(t, s.Master(t), key, "1")
+	if got, err := s.Client(t).Get(t.Context(), key).Result(); got != "1" || err != nil {
+		t.Errorf("the client reads %q, error %v", got, err)
+	}
+	if got, want := s.KeysWithoutExpiry(t), []string{key}; !slices.Equal(got, want) {
+		t.Errorf("keys without an expiry are %v, want %v", got, want)
 	}
 }

@@ -29,10 +29,22 @@ func SharedCluster(tb testing.TB) *Cluster {
 	return c
 }
 
+// SharedSentinel is Shared for a master with its replicas and sentinels: tests
+// must neither flush it nor stop any of its servers.
+func SharedSentinel(tb testing.TB) *Sentinel {
+	tb.Helper()
+	s, err := sharedSentinel()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
 // Each is started by whoever asks first.
 var (
-	sharedServer  = sync.OnceValues(func() (*Server, error) { return startShared(start) })
-	sharedCluster = sync.OnceValues(func() (*Cluster, error) { return startShared(startCluster) })
+	sharedServer   = sync.OnceValues(func() (*Server, error) { return startShared(start) })
+	sharedCluster  = sync.OnceValues(func() (*Cluster, error) { return startShared(startCluster) })
+	sharedSentinel = sync.OnceValues(func() (*Sentinel, error) { return startShared(startSentinel) })
 )
 
 // atEnd is what Main does when the tests are over.

@@ -126,7 +126,7 @@ func shownBy(err error) bool {
 // cannotServe are the beginnings of a server's errors that would be the same
 // for every claim.
 var cannotServe = []string{
-	"LOADING", "READONLY", "OOM", "BUSY", "MISCONF", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+	"LOADING", "READONLY", "OOM", "BUSY", "MISCONF", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN",
 	"NOAUTH", "WRONGPASS", "NOPERM", "UNKILLABLE", "ERR max number of clients",
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v4"
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/semaphore"
@@ -174,9 +175,28 @@ type once struct{ *redis.Cmd }
 
 func (once) NoRetry() bool { return true }
 
-// run runs the script by its hash, and once by its text where the server
-// doesn't know it: then it was certainly not applied.
-func (s *RedisStore) run(ctx context.Context, keys []string, args ...any) (string, error) {
+// askAgain is how soon a claim is sent again whose records are on their way to
+// another node of a cluster.
+const askAgain = 5 * time.Millisecond
+
+// run runs the script, and again while the slot of its records is on its way to
+// another node with some of them there and some not: then it was certainly not
+// applied, and that says nothing about other accounts.
+func (s *RedisStore) run(ctx context.Context, keys []string, args ...any) (reply string, err error) {
+	err = backoff.Retry(func() error {
+		reply, err = s.runOnce(ctx, keys, args)
+		if !redis.HasErrorPrefix(err, "TRYAGAIN") {
+			return backoff.Permanent(err)
+		}
+		s.heard.Store(time.Now().UnixNano()) // it isn't silent
+		return err
+	}, backoff.WithContext(backoff.NewConstantBackOff(askAgain), ctx))
+	return reply, err
+}
+
+// runOnce runs the script by its hash, and by its text where the server doesn't
+// know it: then it was certainly not applied, either.
+func (s *RedisStore) runOnce(ctx context.Context, keys []string, args []any) (string, error) {
 	reply, err := s.eval(ctx, "evalsha", s.script.Hash(), keys, args)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		reply, err = s.eval(ctx, "eval", claimSource, keys, args)

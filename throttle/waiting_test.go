@@ -117,7 +117,7 @@ func TestLiveWaitsFiveSecondsAndBackgroundNotAtAll(t *testing.T) {
 	})
 }
 
-func TestACallWithoutALaneIsLive(t *testing.T) {
+func TestACallWithoutALaneIsLive(t *testing.T) { // B140
 	inBubble(t, func(t *testing.T) {
 		th := newThrottle(t, throttle.Config{Budgets: budget(throttle.Requests(10, time.Minute))})
 		for range 10 { // all of it, where background has six

@@ -64,7 +64,9 @@ func (t *Throttle) newAsk(ctx context.Context, call Call) (*ask, error) {
 func (q *queue) needs(c Cost) []float64 {
 	need := make([]float64, len(q.limits))
 	for i := range q.limits {
-		need[i] = c.units(q.limits[i].unit)
+		if need[i] = c.units(q.limits[i].unit); q.limits[i].inFlight() {
+			need[i] = 1
+		}
 	}
 	return need
 }

@@ -99,6 +99,7 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 			}
 		}
 		q.leaveLocked(a)
+		q.runLocked(1)
 		if a.gone || q.t.closed.Load() {
 			q.takeBackLocked(a, r)
 			q.closedLocked(a)
@@ -160,6 +161,7 @@ func (q *queue) park(a *ask, o outcome, now time.Time) time.Time {
 
 // takeBackLocked gives back what was granted to a caller who has left.
 func (q *queue) takeBackLocked(a *ask, r reply) {
+	q.runLocked(-1)
 	s := cancelled(r.at, a.need)
 	if r.lease == nil || !r.lease.Correct(s.delta, s.calls) {
 		q.addLocked(s, r.local, r.round)
@@ -202,8 +204,8 @@ func (q *queue) explain(a *ask, o outcome, c *claim, ans *answer) *DeniedError {
 	case deniedStore:
 		e = a.denial(ErrStore)
 	}
-	if e.RetryAfter = durationOf(o.wait); o.wait >= maxWait {
-		e.RetryAfter = 0 // it doesn't fit, however long one waits
+	if e.RetryAfter = durationOf(o.wait); o.wait >= maxWait || o.code == deniedRoom && q.limits[o.limit].inFlight() {
+		e.RetryAfter = 0 // it doesn't fit, however long one waits; or nobody knows when a call ends
 	}
 	return e
 }

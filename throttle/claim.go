@@ -33,6 +33,7 @@ type claim struct {
 	verdict *verdictNote
 	runs    []run
 	lease   *leaseAsk
+	held    float64 // how many calls of the claim's queue run
 }
 
 // A run is n equal calls that came one after another.

@@ -126,7 +126,6 @@ func TestConfigsThatAreNotBuiltSaySo(t *testing.T) {
 		"Budgets[0].Learn":          budget(func(b *Budget) { b.Learn = true }),
 		"Budgets[0].DryRun":         budget(func(b *Budget) { b.DryRun = true }),
 		"Budgets[0].Tenants":        budget(func(b *Budget) { b.Tenants.Share = 0.5 }),
-		"Budgets[0].Limits[0].Unit": budget(func(b *Budget) { b.Limits = []Limit{InFlight(3)} }),
 		"DryRun":                    {DryRun: true},
 	}
 	for field, c := range tests {

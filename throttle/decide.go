@@ -40,6 +40,7 @@ func decide(b *bench) (answer, error) {
 	}
 	b.advance()
 	b.remember()
+	b.state()
 	b.fix()
 	for _, s := range b.c.settles {
 		b.settle(s)
@@ -179,8 +180,8 @@ func (b *bench) judgeRefused(r *run, k *keyRecord) []outcome {
 func (b *bench) rate(r *run) float64 {
 	rate := math.Inf(1)
 	for i := range b.c.limits {
-		if cost := r.cost[i]; cost > 0 {
-			s := &b.c.limits[i]
+		if s := &b.c.limits[i]; r.cost[i] > 0 && !s.inFlight() {
+			cost := r.cost[i]
 			rate = min(rate, s.amount/float64(cost*s.per))
 		}
 	}
@@ -210,7 +211,11 @@ func (b *bench) records() [2]*record { return [2]*record{b.budget, b.account} }
 func (b *bench) take(r *run, n float64) {
 	for i, c := range b.counts {
 		if cost := r.cost[i]; cost > 0 {
-			c.take(&b.c.limits[i], b.now, float64(n*cost))
+			if s := &b.c.limits[i]; s.inFlight() {
+				heldTake(c, b.c.process, n, b.now)
+			} else {
+				c.take(s, b.now, float64(n*cost))
+			}
 			b.charged[i] += float64(n * cost)
 			b.changed = true
 			b.dirtyRecord(b.recordOf(i))
@@ -249,7 +254,11 @@ func (b *bench) turn(r *run, rate float64) (o outcome, again float64) {
 		}
 		o.lacks |= 1 << i
 		t := b.now + maxWait // what is larger than its ceiling never fits
-		if cost <= s.most(r.lane) {
+		switch {
+		case s.inFlight():
+			t = lateFor(c, r, b.now)
+			alone = max(alone, t)
+		case cost <= s.most(r.lane):
 			t = c.roomAt(s, r.lane, b.now, b.ahead[i], cost)
 			alone = max(alone, c.roomAt(s, r.lane, b.now, b.ahead[i]-b.others[i], cost))
 		}
@@ -282,6 +291,7 @@ func (b *bench) announce() {
 		if !b.freed[i] || !rec.awaited(b.c.process) {
 			continue
 		}
+		rec.call(b.c.process, b.now)
 		n := notice{kind: noticeRoom, account: b.c.account}
 		if i == 0 {
 			n.budget = b.c.budget

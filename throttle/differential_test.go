@@ -133,6 +133,9 @@ func (g *claimMaker) someLimits(t *testing.T, n int) []Limit {
 		if err := l.validate(); err != nil {
 			t.Fatal(err)
 		}
+		if g.rand.IntN(6) == 0 && !slices.ContainsFunc(limits[:i], func(m Limit) bool { return m.Unit == UnitInFlight }) {
+			l = InFlight(1 + g.rand.Int64N(8))
+		}
 		limits[i] = l
 	}
 	return limits
@@ -171,7 +174,7 @@ func (g *claimMaker) fresh() claim {
 		account: g.account, budget: "b", limits: g.limits, own: g.own,
 		every: float64(1 + g.rand.IntN(5000)),
 		keys:  []Fingerprint{"key0", "key1"}, models: []modelID{"model\x000", "model\xff1"},
-		dry: g.rand.IntN(10) == 0, birth: newEpoch(),
+		dry: g.rand.IntN(10) == 0, birth: newEpoch(), held: float64(g.rand.IntN(6)),
 	}
 	g.knowledge(&c)
 	if g.rand.IntN(2) == 0 {
@@ -232,6 +235,9 @@ func (g *claimMaker) knowledge(c *claim) {
 func (g *claimMaker) known(s *spec) counter {
 	now, units := g.lastAt-float64(g.rand.IntN(2)*g.rand.IntN(5000)), float64(g.rand.IntN(60))
 	c := counter{label: s.label}
+	if s.inFlight() {
+		return c
+	}
 	c.advance(s, now)
 	if c.take(s, now, units); g.rand.IntN(2) == 0 {
 		c.advance(s, now+s.per)

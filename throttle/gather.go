@@ -44,12 +44,13 @@ func (q *queue) gather(now time.Time) *batch {
 // is to be said of earlier ones.
 func (q *queue) claimLocked(now time.Time) claim {
 	q.number++
+	q.told = now
 	return claim{
 		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
 		every:   microsOf(q.t.cfg.Probe.Every),
 		process: q.process, number: q.number,
 		fixes: q.ledger.tell(),
-		birth: newEpoch(), knows: q.knowsLocked(now),
+		birth: newEpoch(), knows: q.knowsLocked(now), held: q.running,
 	}
 }
 

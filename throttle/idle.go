@@ -57,5 +57,5 @@ func (q *queue) idle(now time.Time) bool {
 		return false
 	}
 	defer q.mu.Unlock()
-	return q.room.Len() == 0 && !q.sending && len(q.settles)+len(q.ledger.fixes) == 0 && !q.leases.any() && !q.pause.until.After(now)
+	return q.room.Len() == 0 && !q.sending && len(q.settles)+len(q.ledger.fixes) == 0 && !q.leases.any() && q.running == 0 && !q.pause.until.After(now)
 }

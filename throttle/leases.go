@@ -47,6 +47,9 @@ func newLeases(p leasing.Policy, limits []spec, lanes int) *leases {
 	shortest := 0.0
 	l := &leases{policy: p, lanes: make([]leasedLane, lanes)}
 	for i := range limits {
+		if limits[i].inFlight() {
+			return nil // who runs is not known ahead
+		}
 		if s := &limits[i]; shortest == 0 || s.per < shortest {
 			shortest = s.per
 		}

@@ -70,7 +70,10 @@ func Dollars(usd float64, per time.Duration) Limit {
 	return l
 }
 
-// InFlight limits the calls that run at once in the whole fleet to n.
+// InFlight limits the calls that run at once in the whole fleet to n: from
+// Acquire to the end of the permit. A process that is killed frees its calls
+// within 30 seconds. How long a call waits for another to end isn't known, so
+// one that may wait does so as long as its lane or its caller allows.
 func InFlight(n int64) Limit { return Limit{Unit: UnitInFlight, Amount: n} }
 
 // Using returns the limit counted by another algorithm.
@@ -95,23 +98,38 @@ func (l Limit) burst() int64 {
 	return l.Burst
 }
 
-// validate reports the first field that is out of range or not built yet.
+// validate reports the first field that is out of range.
 func (l Limit) validate() error {
 	switch {
 	case int(l.Unit) >= len(unitNames):
 		return fmt.Errorf("Unit is %v, which doesn't exist", l.Unit)
 	case int(l.Algorithm) >= len(algorithmNames):
 		return fmt.Errorf("Algorithm is %v, which doesn't exist", l.Algorithm)
-	case l.Unit == UnitInFlight:
-		return notBuilt("Unit", l.Unit)
 	case l.Amount < 1 || l.Amount > MaxAmount:
 		return fmt.Errorf("Amount is %d, want 1 to %d", l.Amount, int64(MaxAmount))
+	case l.Unit == UnitInFlight:
+		return l.validateInFlight()
 	case l.Per < MinPer || l.Per > MaxPer:
 		return fmt.Errorf("Per is %v, want %v to %v", l.Per, MinPer, MaxPer)
 	case l.Per%time.Microsecond != 0:
 		return fmt.Errorf("Per is %v, want whole microseconds", l.Per)
 	}
 	return l.validateShape()
+}
+
+// validateInFlight checks what a limit on calls in flight must not have.
+func (l Limit) validateInFlight() error {
+	switch {
+	case l.Per != 0:
+		return fmt.Errorf("Per is %v, but calls in flight have no window", l.Per)
+	case l.Algorithm != 0:
+		return fmt.Errorf("Algorithm is %v, but calls in flight have none", l.Algorithm)
+	case l.Burst != 0:
+		return fmt.Errorf("Burst is %d, but calls in flight have none", l.Burst)
+	case l.Offset != 0:
+		return fmt.Errorf("Offset is %v, but calls in flight have no windows", l.Offset)
+	}
+	return nil
 }
 
 // validateShape checks the fields that only some algorithms have.

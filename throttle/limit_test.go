@@ -134,9 +134,20 @@ func TestLimitsAtTheEdgeAreValid(t *testing.T) {
 	}
 }
 
-func TestLimitsThatAreNotBuiltSaySo(t *testing.T) {
-	if err := InFlight(5).validate(); !errors.Is(err, ErrNotBuilt) {
-		t.Errorf("in flight: %v, want ErrNotBuilt", err)
+func TestALimitOnCallsInFlightHasAnAmountAlone(t *testing.T) {
+	if err := InFlight(5).validate(); err != nil {
+		t.Error(err)
+	}
+	for field, l := range map[string]Limit{
+		"Amount":    InFlight(0),
+		"Per":       {Unit: UnitInFlight, Amount: 5, Per: time.Second},
+		"Algorithm": InFlight(5).Using(GCRA),
+		"Burst":     InFlight(5).WithBurst(2),
+		"Offset":    {Unit: UnitInFlight, Amount: 5, Offset: time.Second},
+	} {
+		if err := l.validate(); err == nil || !strings.HasPrefix(err.Error(), field+" ") {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
 }
 

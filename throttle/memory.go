@@ -227,6 +227,6 @@ func (r *record) clone() *record {
 }
 
 func (c counter) clone() counter {
-	c.shares, c.slots = slices.Clone(c.shares), slices.Clone(c.slots)
+	c.shares, c.slots, c.holders = slices.Clone(c.shares), slices.Clone(c.slots), slices.Clone(c.holders)
 	return c
 }

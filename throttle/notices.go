@@ -73,9 +73,10 @@ func (a *account) roomGiven() {
 	}
 }
 
-// roomGiven lets the queue's waiting calls try again.
+// roomGiven lets the queue's waiting calls try again, those included that a
+// claim under way will tell to wait: it was decided before.
 func (q *queue) roomGiven() {
 	q.mu.Lock()
-	q.due = q.due || q.room.Len() > q.room.Fresh()
+	q.due = q.due || q.room.Len() > 0
 	q.kick()
 }

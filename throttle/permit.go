@@ -108,16 +108,31 @@ func (p Permit) Settle(actual Cost) {
 	if changed {
 		info.settle(s)
 	}
+	info.over()
 }
 
 // Done ends the permit and keeps the estimate.
-func (p Permit) Done() { p.end() }
+func (p Permit) Done() {
+	if info, ok := p.end(); ok {
+		info.over()
+	}
+}
 
 // Cancel ends the permit of a call that was never sent: no byte of it reached
 // the vendor. Everything is given back.
 func (p Permit) Cancel() {
 	if info, ok := p.end(); ok {
 		info.settle(cancelled(info.at, info.need))
+		info.over()
+	}
+}
+
+// over tells that the call doesn't run any more, where that counts.
+func (info permitInfo) over() {
+	if info.q.counts {
+		info.q.mu.Lock()
+		info.q.runLocked(-1)
+		info.q.kick()
 	}
 }
 

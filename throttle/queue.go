@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,10 @@ type queue struct {
 	shadow  shadow
 	leases  *leases     // nil: none
 	denies  atomic.Bool // models are, or were, denied
+	counts  bool        // a limit is on calls in flight
+	running float64     // calls in flight, if it counts
+	told    time.Time   // when the store was last told of them
+	renew   *time.Timer // tells it again
 	retired atomic.Bool // its budget is gone or has changed
 	settles []settlement
 	pushed  bool // settlements are not to wait for company any longer
@@ -89,6 +94,9 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q.own = len(q.limits)
 	q.limits = append(q.limits, compileLimits(t.cfg.Account, t.cfg.Lanes, a.id)...)
 	q.leases = newLeases(t.cfg.Lease, q.limits, len(t.cfg.Lanes))
+	q.counts = slices.ContainsFunc(q.limits, func(s spec) bool { return s.inFlight() })
+	q.renew = time.AfterFunc(time.Hour, q.onRenew)
+	q.renew.Stop()
 	for range t.cfg.Lanes {
 		q.lacking = append(q.lacking, lack{units: make([]float64, len(q.limits))})
 	}
@@ -177,6 +185,31 @@ func (q *queue) onFlush() {
 	q.mu.Lock()
 	q.pushed = true
 	q.kick()
+}
+
+// heldEvery is how often the store is told of calls that run on.
+const heldEvery = 10 * time.Second
+
+// onRenew tells the store of the calls that still run, if no claim has.
+func (q *queue) onRenew() {
+	q.mu.Lock()
+	if q.running > 0 && !q.t.closed.Load() {
+		q.errand = q.errand || time.Since(q.told) >= heldEvery/2
+		q.renew.Reset(heldEvery)
+	}
+	q.kick()
+}
+
+// runLocked counts calls in flight, and tells the store at once when one ends.
+func (q *queue) runLocked(n float64) {
+	if !q.counts {
+		return
+	}
+	if q.running == 0 && n > 0 {
+		q.renew.Reset(heldEvery)
+	}
+	q.running += n
+	q.errand = q.errand || n < 0
 }
 
 // wakeAtLocked sets the timer for the waiting calls to at, if that is earlier

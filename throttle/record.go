@@ -73,6 +73,9 @@ func (c *counter) advance(s *spec, now float64) {
 	case SlidingLog:
 		logAdvance(c, s, now)
 		return
+	case held:
+		heldAdvance(c, now)
+		return
 	}
 	bucketAdvance(&c.bucket, now, s.amount, s.burst, s.per)
 	for i := range s.ceilings {
@@ -101,7 +104,7 @@ func (c *counter) fit(s *spec, lane int, now, ahead, cost float64) float64 {
 	switch s.algorithm {
 	case SlidingWindow:
 		return windowFit(c, s, now, l.amount, ahead, cost)
-	case FixedWindow, SlidingLog: // both count what is in current
+	case FixedWindow, SlidingLog, held: // they count what is in current
 		return fixedFit(c, l.amount, ahead, cost)
 	}
 	n := math.Floor((bucketHas(&c.bucket, now, s.per) - ahead) / cost)
@@ -162,6 +165,8 @@ func (c *counter) settle(s *spec, now, at, delta float64) {
 	case SlidingLog:
 		logSettle(c, s, now, at, delta)
 		return
+	case held:
+		return // its queue states what it holds
 	}
 	bucketSettle(&c.bucket, now, s.per, at, delta, s.burst, levelFloor)
 	for i := range s.ceilings {
@@ -183,6 +188,12 @@ func (c *counter) expires(s *spec, now float64) float64 {
 			return 0
 		}
 		return float64((c.slots[len(c.slots)-1].number + logSpan(s.per) + 1) * logWidth(s.per))
+	case held:
+		last := 0.0
+		for _, h := range c.holders {
+			last = max(last, h.until)
+		}
+		return last
 	}
 	at := bucketRoomAt(&c.bucket, now, s.per, s.burst)
 	for i := range s.ceilings {
@@ -209,7 +220,7 @@ func (c *counter) used(s *spec, now float64) float64 {
 	switch s.algorithm {
 	case SlidingWindow:
 		return windowUsed(c, s, now)
-	case FixedWindow, SlidingLog:
+	case FixedWindow, SlidingLog, held:
 		return c.current
 	}
 	return s.burst - bucketHas(&c.bucket, now, s.per)

@@ -134,6 +134,7 @@ func (c *counter) restore(s *spec, known *counter, now float64) {
 		for _, slot := range known.slots {
 			logRestore(c, s, now, slot)
 		}
+	case held: // every queue states what it holds
 	default:
 		if gone := bucketHas(&c.bucket, now, s.per) - bucketHas(&known.bucket, now, s.per); gone > 0 {
 			c.take(s, now, gone)

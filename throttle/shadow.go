@@ -33,6 +33,9 @@ func (s *shadow) heard(limits []spec, c *claim, ans *answer, now time.Time) {
 	}
 	for i := range s.counts {
 		l, k := &limits[i], &s.counts[i]
+		if l.inFlight() {
+			continue // every claim states what it holds
+		}
 		k.advance(l, ans.now)
 		switch more := ans.used[i] - k.used(l, ans.now); {
 		case more > 0:

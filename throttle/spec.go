@@ -36,6 +36,9 @@ const whole = 1_000_000
 // newSpec turns a validated limit into a spec. where names the counter, for
 // spreading the windows of a negative Offset.
 func newSpec(l Limit, ls []lanes.Lane, where string) spec {
+	if l.Unit == UnitInFlight {
+		l.Algorithm = held
+	}
 	per := l.Per.Microseconds()
 	s := spec{
 		unit:      l.Unit,
@@ -98,6 +101,7 @@ type counter struct {
 	// and what the one before had. SlidingLog: current is the sum of slots.
 	index, current, previous float64
 	slots                    []logSlot // SlidingLog, oldest first
+	holders                  []holder  // of calls in flight; current is their sum
 	bucket                   bucketLevel
 	shares                   []shareLevel // of the bucket, for shares below whole
 }

@@ -77,11 +77,15 @@ func TestEveryLaneHasItsCeilingOfAmountAndBurst(t *testing.T) {
 
 func TestLabelsTellCountersApart(t *testing.T) {
 	pers := []time.Duration{MinPer, MinPer + time.Microsecond, time.Second, time.Minute, time.Hour, 24 * time.Hour, MaxPer - time.Microsecond, MaxPer}
-	seen := map[float64]string{}
+	inFlight := newSpec(InFlight(1), nil, "")
+	if inFlight.label != heldLabel {
+		t.Errorf("calls in flight have the label %v, want %v", inFlight.label, heldLabel)
+	}
+	seen := map[float64]string{inFlight.label: "calls in flight"}
 	for _, per := range pers {
-		for unit := range len(unitNames) {
+		for unit := range UnitInFlight {
 			for algorithm := range len(algorithmNames) {
-				l := Limit{Unit: Unit(unit), Amount: 1, Per: per, Algorithm: Algorithm(algorithm)}
+				l := Limit{Unit: unit, Amount: 1, Per: per, Algorithm: Algorithm(algorithm)}
 				s := newSpec(l, nil, "")
 				name := fmt.Sprint(l.Unit, l.Per, l.Algorithm)
 				if other := seen[s.label]; other != "" {

@@ -124,10 +124,8 @@ func (b *bench) settle(s settlement) {
 			c.settle(&b.c.limits[i], b.now, s.at, d)
 			b.changed = true
 			b.dirtyRecord(b.recordOf(i))
-			if d < 0 && i < b.c.own {
-				b.freed[0] = true
-			} else if d < 0 {
-				b.freed[1] = true
+			if d < 0 && !b.c.limits[i].inFlight() {
+				b.free(i)
 			}
 		}
 	}

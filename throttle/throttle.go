@@ -229,6 +229,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	q.wake.Stop()
 	q.flush.Stop()
+	q.renew.Stop()
 	q.room.Each(func(p *place) bool {
 		if a := p.Value; !a.inFlight {
 			q.leaveLocked(a)

@@ -189,6 +189,17 @@ func (b *bench) shortages(s seat, record int) []shortage {
 	return lacks
 }
 
+// call makes it the turn of those who wait for calls in flight to end: a dead
+// one among them isn't to keep the others from what was announced.
+func (r *record) call(process string, now float64) {
+	for i := range r.line {
+		t := &r.line[i]
+		if t.process != process && slices.ContainsFunc(t.lacks, func(s shortage) bool { return s.label == heldLabel }) {
+			t.turn = min(t.turn, now)
+		}
+	}
+}
+
 // awaited reports whether somebody else waits for room in the record.
 func (r *record) awaited(process string) bool {
 	return slices.ContainsFunc(r.line, func(t ticket) bool { return t.process != process })

@@ -61,7 +61,7 @@ func (p *packer) none() { p.buf = append(p.buf, 0xc2) }
 
 // claim lays a claim out for the script.
 func (p *packer) claim(c *claim) {
-	p.array(20)
+	p.array(21)
 	p.num(float64(c.own))
 	p.str(c.probe)
 	p.num(c.every)
@@ -100,6 +100,7 @@ func (p *packer) claim(c *claim) {
 	p.str(c.knows[1])
 	p.restoration(c)
 	p.lease(c.lease)
+	p.num(c.held)
 }
 
 func (p *packer) restoration(c *claim) {

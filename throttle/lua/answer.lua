@@ -11,7 +11,9 @@ local function save_record(i, rec)
     end
     if not at then
       local per, algorithm = floor(c[1] / 64), c[1] % 8
-      if algorithm == LOG then
+      if algorithm == HELD then
+        at = held_last(c)
+      elseif algorithm == LOG then
         at = (c[#c - 1] + log_span(per) + 1) * log_width(per)
       elseif algorithm <= FIXED then
         at = (c[2] + 3) * per
@@ -36,7 +38,14 @@ end
 for i, rec in ipairs(recs) do
   local awaited = false
   for _, t in ipairs(rec.line) do awaited = awaited or t[1] ~= process end
-  if rec.freed and awaited then tell(4, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0) end
+  if rec.freed and awaited then
+    for _, t in ipairs(rec.line) do
+      for o = 5, #t, 2 do
+        if t[1] ~= process and t[o] == HELD_LABEL then t[4], rec.dirty = min(t[4], now), true end
+      end
+    end
+    tell(4, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0)
+  end
 end
 local keeps = number > 0 and (changed or #fixes > 0)
 if keeps then recs[1].dirty = true end

@@ -15,7 +15,8 @@
 -- outlives each instant in the record.
 local floor, ceil, min, max, sqrt, huge = math.floor, math.ceil, math.min, math.max, math.sqrt, math.huge
 
-local WINDOW, FIXED, LOG = 0, 1, 2 -- algorithms; the others are buckets
+local WINDOW, FIXED, LOG, HELD = 0, 1, 2, 5 -- algorithms; the others are buckets
+local HELD_KEPT, HELD_LABEL = 30 * 1e6, 53
 local WHOLE, LEVEL_FLOOR, MAX_WAIT, LOG_SLOTS, USED_CAP = 1000000, -4e15, 1e15, 1000, 4e15
 local RAMP_MOST = 4503599627370496 -- calls, 2^52; from there on a ramp holds nobody back
 local KEY_KEPT, MARGIN = 7 * 24 * 3600 * 1e6, 1e6
@@ -29,7 +30,7 @@ local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 
 local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs, process, number, fixes,
-  birth, knows_budget, knows_account, restore, lease = unpack(cmsgpack.unpack(ARGV[1]))
+  birth, knows_budget, knows_account, restore, lease, running = unpack(cmsgpack.unpack(ARGV[1]))
 local knows = { knows_budget, knows_account }
 dry = dry == 1
 

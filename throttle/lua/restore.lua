@@ -40,7 +40,7 @@ local function restore_counter(c, s, k)
     if k[2] == c[2] then c[3] = max(c[3], k[3]) end
   elseif s[2] == LOG then
     for i = 4, #k, 2 do log_restore(c, s, k[i], k[i + 1]) end
-  else
+  elseif s[2] ~= HELD then
     local gone = bucket_has(c, 2, s[4]) - bucket_has(k, 2, s[4])
     if gone > 0 then take(c, s, gone) end
   end
@@ -75,6 +75,17 @@ if restore then
     if gen > k.gen then
       k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = gen, 0, 0, 0, '', 0, true
       if refused == 1 then k.refused, k.class, k.next = 1, class, now + next_ end
+    end
+  end
+end
+
+-- How many calls of the claim's queue run. See held.go.
+if process ~= '' and not dry then
+  for i, s in ipairs(limits) do
+    if s[2] == HELD then
+      local rec, fewer = record_of(i), held_by(counts[i], process, running)
+      if fewer ~= 0 or running > 0 then rec.dirty = true end
+      if fewer > 0 then rec.freed = true end
     end
   end
 end

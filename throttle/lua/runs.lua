@@ -6,7 +6,7 @@ local function rate_of(r)
   local rate = huge
   for i, s in ipairs(limits) do
     local cost = r[COST + i]
-    if cost > 0 then rate = min(rate, s[3] / (cost * s[4])) end
+    if cost > 0 and s[2] ~= HELD then rate = min(rate, s[3] / (cost * s[4])) end
   end
   return rate == huge and 0 or rate
 end
@@ -24,7 +24,7 @@ local function run_take(r, n)
   for i, s in ipairs(limits) do
     local cost = r[COST + i]
     if cost > 0 then
-      take(counts[i], s, n * cost)
+      if s[2] == HELD then held_take(counts[i], process, n) else take(counts[i], s, n * cost) end
       charged[i] = charged[i] + n * cost
       record_of(i).dirty, changed = true, true
     end
@@ -51,9 +51,12 @@ local function run_turn(r, rate)
     local cost = r[COST + i]
     if cost > 0 and fit(counts[i], s, r[1], ahead[i], cost) < 1 then
       lacks, lacking[i] = lacks + 2 ^ (i - 1), cost
-      local most = s[7 + r[1] * 3 + (s[2] <= LOG and 1 or 2)]
+      local most = s[7 + r[1] * 3 + ((s[2] <= LOG or s[2] == HELD) and 1 or 2)]
       local turn = now + MAX_WAIT -- what is larger than its ceiling never fits
-      if cost <= most then
+      if s[2] == HELD then
+        turn = now + min(max(1, r[5]), held_until(counts[i]) + 1 - now)
+        alone = max(alone, turn)
+      elseif cost <= most then
         turn = room_at(counts[i], s, r[1], ahead[i], cost)
         alone = max(alone, room_at(counts[i], s, r[1], ahead[i] - others[i], cost))
       end

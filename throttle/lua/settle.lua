@@ -10,7 +10,7 @@ local function correct(st)
       local rec = record_of(i)
       settle(counts[i], s, st[1], d)
       rec.dirty, changed = true, true
-      if d < 0 then rec.freed = true end
+      if d < 0 and s[2] ~= HELD then rec.freed = true end
     end
   end
   for _, rec in ipairs(recs) do

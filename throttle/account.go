@@ -155,6 +155,49 @@ func (a *account) forgetKeyLocked() {
 	}
 }
 
+// maxTold bounds the refused keys that are told to a store that has lost them.
+const maxTold = 64
+
+// refused returns keys that are refused.
+func (a *account) refused() (keys []Fingerprint) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, k := range a.keys {
+		if k.refused && len(keys) < maxTold {
+			keys = append(keys, id)
+		}
+	}
+	return keys
+}
+
+func (a *account) anyRefused() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, k := range a.keys {
+		if k.refused {
+			return true
+		}
+	}
+	return false
+}
+
+// statesOf is what is known of keys; nil: nothing.
+func (a *account) statesOf(keys []Fingerprint, now time.Time) (states []keyView) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, id := range keys {
+		k := a.keys[id]
+		if k == nil {
+			continue
+		}
+		if states == nil {
+			states = make([]keyView, len(keys))
+		}
+		states[i] = keyView{gen: k.gen, refused: k.refused, class: k.verdict.Class, next: microsOf(max(0, k.next.Sub(now)))}
+	}
+	return states
+}
+
 // keyNow returns what is known of a key; the zero heldKey is an open one.
 func (a *account) keyNow(id Fingerprint) heldKey {
 	a.mu.Lock()

@@ -25,6 +25,7 @@ type claim struct {
 	birth   string
 	knows   [2]string
 	restore *restoration
+	states  []keyView // what the process knows of keys, if it knows of any; a store that lost one takes it over
 	process string    // whose claim it is; "": nobody keeps count
 	number  float64   // counts the process's claims for the budget, from 1
 	fixes   []fix     // what became of claims that nobody knows the fate of

@@ -177,6 +177,13 @@ func (g *claimMaker) fresh() claim {
 		dry: g.rand.IntN(10) == 0, birth: newEpoch(), held: float64(g.rand.IntN(6)),
 	}
 	g.knowledge(&c)
+	if g.rand.IntN(3) == 0 {
+		for i := range c.keys {
+			c.states = append(c.states, keyView{
+				gen: g.gens[i] + float64(g.rand.IntN(4)-2), refused: g.rand.IntN(2) == 0, class: KeyRefused, next: float64(g.rand.IntN(4000)),
+			})
+		}
+	}
 	if g.rand.IntN(2) == 0 {
 		c.probe = newProbeID()
 	}
@@ -222,11 +229,6 @@ func (g *claimMaker) knowledge(c *claim) {
 	}
 	if g.rand.IntN(2) == 0 {
 		r.denied = append(r.denied, modelDenial{c.models[g.rand.IntN(2)], float64(g.rand.IntN(3000))})
-	}
-	for i := range c.keys {
-		r.keys = append(r.keys, keyView{
-			gen: g.gens[i] + float64(g.rand.IntN(3)-1), refused: g.rand.IntN(2) == 0, class: KeyRefused, next: float64(g.rand.IntN(4000)),
-		})
 	}
 	c.restore = r
 }

@@ -37,6 +37,13 @@ func (q *queue) gather(now time.Time) *batch {
 		fresh -= q.gatherFresh(b, lane, fresh, now)
 	}
 	q.gatherLease(b)
+	if q.tells {
+		for _, k := range q.a.refused() {
+			b.key(k)
+		}
+		q.tells = false
+	}
+	b.claim.states = q.a.statesOf(b.claim.keys, now)
 	return b
 }
 

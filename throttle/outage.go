@@ -176,6 +176,7 @@ func (o *outage) over() {
 	for _, q := range o.t.allQueues() {
 		q.mu.Lock()
 		q.due, q.pushed = true, true
+		q.tellLocked(now) // it may have lost its memory meanwhile
 		q.kick()
 	}
 	for _, k := range kept {
@@ -193,7 +194,7 @@ func (t *Throttle) decide(q *queue, b *batch) answer {
 	if !t.outage.down() {
 		ans, err := t.store.claim(context.Background(), &b.claim)
 		if errors.Is(err, errForgot) {
-			b.claim.restore = q.restoration(b.claim.keys)
+			b.claim.restore = q.restoration()
 			ans, err = t.store.claim(context.Background(), &b.claim)
 		}
 		if err == nil {

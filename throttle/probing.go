@@ -105,6 +105,7 @@ func (t *Throttle) claimProbe(ctx context.Context, q *queue, id Fingerprint) (st
 		// It costs nothing yet: the request that it becomes is charged.
 		runs: []run{{n: 1, cost: make([]float64, len(q.limits)), mayProbe: true}}, birth: newEpoch(),
 	}
+	c.states = q.a.statesOf(c.keys, time.Now())
 	ans, err := t.store.claim(ctx, &c)
 	if err != nil {
 		t.outage.failed(err)

@@ -42,6 +42,7 @@ type queue struct {
 	due     bool          // waiting calls are to be claimed for now
 	errand  bool          // the store is to be told something, whoever calls
 	seated  bool          // it has a ticket for a waiting call
+	tells   bool          // refused keys go along with the next claim
 	shadow  shadow
 	leases  *leases     // nil: none
 	denies  atomic.Bool // models are, or were, denied

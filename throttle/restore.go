@@ -25,8 +25,11 @@ type restoration struct {
 	counts []counter  // by limit
 	pauses [2]closure // of the budget, of the account
 	denied []modelDenial
-	keys   []keyView // by claim.keys
 }
+
+// anyProbe stands for the probe of a key that the store has lost: it can't know
+// whose it was, and believes whoever says that it was theirs.
+const anyProbe = "*"
 
 // A modelDenial is a model that is denied for so many microseconds more.
 type modelDenial struct {
@@ -53,6 +56,7 @@ func (b *bench) lost(record int) bool {
 // remember takes over what the claim knows of records that were lost, and tells
 // the others, so that they say what they know.
 func (b *bench) remember() {
+	b.restoreKeys(b.c.states)
 	r := b.c.restore
 	if r == nil {
 		return
@@ -65,8 +69,8 @@ func (b *bench) remember() {
 		if rec.epoch == "" {
 			rec.epoch = b.c.birth
 		}
-		if p := r.pauses[i]; p.left > 0 && b.now+p.left > rec.until {
-			rec.until, rec.ramp, rec.used, rec.class = b.now+p.left, p.ramp, 0, p.class
+		if p := r.pauses[i]; p.left > 0 {
+			b.pause(rec, verdictNote{class: p.class, length: p.left, ramp: p.ramp}, i == 0)
 		}
 		for j, c := range b.counts {
 			if b.recordOf(j) == rec && j < len(r.counts) {
@@ -80,7 +84,6 @@ func (b *bench) remember() {
 		}
 		b.notices = append(b.notices, n)
 	}
-	b.restoreKeys(r.keys)
 }
 
 // begin gives the records an epoch that the claim makes.
@@ -97,9 +100,7 @@ func (b *bench) begin() {
 
 func (b *bench) restoreDenied(denied []modelDenial) {
 	for _, d := range denied {
-		if until := b.now + d.left; until > b.budget.denied[d.model] {
-			b.budget.deny(d.model, until)
-		}
+		b.denyModel(d.model, verdictNote{class: ModelDenied, length: d.left})
 	}
 }
 
@@ -109,8 +110,9 @@ func (b *bench) restoreKeys(keys []keyView) {
 		if k := b.keys[i]; v.gen > k.gen {
 			*k = keyRecord{gen: v.gen}
 			if v.refused {
-				k.refused, k.class, k.next = true, v.class, b.now+v.next
+				k.refused, k.class, k.next, k.probe = true, v.class, b.now+v.next, anyProbe
 			}
+			b.tellKey(i)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (q *queue) knowsLocked(now time.Time) (knows [2]string) {
 		return
 	}
 	at := s.clock(now)
-	if q.pause.until.After(now) || len(q.denied) > 0 || s.matters(q.limits, 0, q.own, at) {
+	if q.pause.until.After(now) || q.deniesLocked(now) || s.matters(q.limits, 0, q.own, at) {
 		knows[0] = s.epochs[0]
 	}
 	if q.a.pauseNow().until.After(now) || s.matters(q.limits, q.own, len(q.limits), at) {
@@ -74,7 +74,7 @@ func (q *queue) knowsLocked(now time.Time) (knows [2]string) {
 }
 
 // restoration is what this process knows of records that the store has lost.
-func (q *queue) restoration(keys []Fingerprint) *restoration {
+func (q *queue) restoration() *restoration {
 	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -93,10 +93,6 @@ func (q *queue) restoration(keys []Fingerprint) *restoration {
 			r.denied = append(r.denied, modelDenial{id, microsOf(left)})
 		}
 	}
-	for _, id := range keys {
-		k := q.a.keyNow(id)
-		r.keys = append(r.keys, keyView{gen: k.gen, refused: k.refused, class: k.verdict.Class, next: microsOf(max(0, k.next.Sub(now)))})
-	}
 	return r
 }
 
@@ -105,5 +101,29 @@ func (q *queue) lost(record int, epoch string) {
 	q.mu.Lock()
 	knows := q.knowsLocked(time.Now())[record]
 	q.errand = q.errand || knows != "" && knows != epoch
+	q.tellKeysLocked()
 	q.kick()
+}
+
+// tellLocked tells the store what this process knows of its records, in case
+// they were lost.
+func (q *queue) tellLocked(now time.Time) {
+	q.errand = q.errand || q.knowsLocked(now) != [2]string{}
+	q.tellKeysLocked()
+}
+
+func (q *queue) tellKeysLocked() {
+	if q.a.anyRefused() {
+		q.errand, q.tells = true, true
+	}
+}
+
+// deniesLocked reports whether a model is denied.
+func (q *queue) deniesLocked(now time.Time) bool {
+	for _, d := range q.denied {
+		if d.at.After(now) {
+			return true
+		}
+	}
+	return false
 }

@@ -8,7 +8,7 @@ func (b *bench) startProbe(r *run, k *keyRecord) bool {
 	if b.budget.until > b.now || b.account.until > b.now {
 		return false
 	}
-	if r.holds != "" && r.holds == k.probe {
+	if r.holds != "" && (r.holds == k.probe || k.probe == anyProbe) {
 		b.take(r, 1)
 		return true
 	}
@@ -28,7 +28,7 @@ func (b *bench) apply(v verdictNote) {
 		// The store has lost the key: the request knew more of it.
 		*k = keyRecord{gen: v.gen, refused: v.probe != "", probe: v.probe, next: b.now + v.length, began: b.now}
 	}
-	holder := v.probe != "" && v.probe == k.probe
+	holder := v.probe != "" && (v.probe == k.probe || k.probe == anyProbe && v.gen == k.gen)
 	switch {
 	case v.resume && v.scope == ScopeModel:
 		b.resume(b.budget, true)
@@ -39,7 +39,7 @@ func (b *bench) apply(v verdictNote) {
 	case v.class.pauses() && v.scope == ScopeKey:
 		b.pause(b.account, v, false)
 	case v.class == ModelDenied && v.length > 0:
-		b.denyModel(v)
+		b.denyModel(b.c.models[v.model], v)
 	case v.class.refusesKey():
 		b.refuseKey(k, v, holder)
 	}
@@ -79,8 +79,7 @@ func (b *bench) resume(r *record, own bool) {
 	b.notices = append(b.notices, n)
 }
 
-func (b *bench) denyModel(v verdictNote) {
-	id := b.c.models[v.model]
+func (b *bench) denyModel(id modelID, v verdictNote) {
 	until := b.now + v.length
 	if until <= b.budget.denied[id] {
 		return

@@ -61,7 +61,7 @@ func (p *packer) none() { p.buf = append(p.buf, 0xc2) }
 
 // claim lays a claim out for the script.
 func (p *packer) claim(c *claim) {
-	p.array(21)
+	p.array(22)
 	p.num(float64(c.own))
 	p.str(c.probe)
 	p.num(c.every)
@@ -101,6 +101,12 @@ func (p *packer) claim(c *claim) {
 	p.restoration(c)
 	p.lease(c.lease)
 	p.num(c.held)
+	p.array(4 * len(c.states))
+	for _, k := range c.states {
+		p.num(k.gen)
+		p.flag(k.refused)
+		p.nums([]float64{float64(k.class), k.next})
+	}
 }
 
 func (p *packer) restoration(c *claim) {
@@ -109,7 +115,7 @@ func (p *packer) restoration(c *claim) {
 		p.none()
 		return
 	}
-	p.array(4)
+	p.array(3)
 	p.array(len(r.counts))
 	for i := range r.counts {
 		p.counter(&c.limits[i], &r.counts[i])
@@ -122,12 +128,6 @@ func (p *packer) restoration(c *claim) {
 	for _, d := range r.denied {
 		p.str(string(d.model))
 		p.num(d.left)
-	}
-	p.array(4 * len(r.keys))
-	for _, k := range r.keys {
-		p.num(k.gen)
-		p.flag(k.refused)
-		p.nums([]float64{float64(k.class), k.next})
 	}
 }
 

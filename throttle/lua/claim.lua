@@ -23,6 +23,7 @@ local KEY_KEPT, MARGIN = 7 * 24 * 3600 * 1e6, 1e6
 local SLOT_KEPT, SLOT_ANSWER, TICKET_KEPT, OWNER_BYTES = 600 * 1e6, 16, 250000, 8
 local GRANTED, GRANTED_KEY, WAITS_ROOM, WAITS_PAUSE, DENIED_ROOM, DENIED_KEY, DENIED_MODEL = 0, 1, 2, 3, 4, 6, 7
 local PAUSED_BIT = 4294967296 -- 2^32, lacksBudget
+local ANY_PROBE = '*' -- of a key that was lost
 local OK, BUSY, OVERLOADED, KEY_REFUSED, CREDIT, MODEL_DENIED, BAD_REQUEST = 0, 1, 2, 3, 4, 5, 6
 local SCOPE_MODEL, SCOPE_KEY = 1, 2
 
@@ -30,7 +31,7 @@ local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 
 local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs, process, number, fixes,
-  birth, knows_budget, knows_account, restore, lease, running = unpack(cmsgpack.unpack(ARGV[1]))
+  birth, knows_budget, knows_account, restore, lease, running, states = unpack(cmsgpack.unpack(ARGV[1]))
 local knows = { knows_budget, knows_account }
 dry = dry == 1
 

@@ -27,8 +27,8 @@ local function denied_until(rec, model)
 end
 
 -- What a process knows of records that were lost: {counters, {left, ramp, class
--- of the budget's pause, of the account's}, {model, left, ...}, {gen, refused,
--- class, next of each key}}. See restore.go.
+-- of the budget's pause, of the account's}, {model, left, ...}}; states are gen,
+-- refused, class, next of each key. See restore.go.
 local function restore_counter(c, s, k)
   if s[2] == WINDOW then
     if k[2] == c[2] then
@@ -46,35 +46,45 @@ local function restore_counter(c, s, k)
   end
 end
 
+-- shut pauses the budget (1) or the account (2). See state.go.
+local function shut(i, length, ramp, class)
+  local rec = recs[i]
+  if now + length <= rec.stop then return end
+  rec.stop, rec.ramp, rec.used, rec.class, rec.dirty = now + length, ramp, 0, class, true
+  tell(1, i == 1 and budget or '', '', '', length, ramp, class, 0, 0)
+end
+
+local function deny(name, length, class)
+  local stop, at = denied_until(recs[1], name)
+  if now + length <= stop then return end
+  recs[1].denied[at], recs[1].denied[at + 1], recs[1].dirty = name, now + length, true
+  tell(3, budget, '', name, length, 0, class, 0, 0)
+end
+
+for i = 1, #states / 4 do
+  local k, gen, refused, class, next_ = keys[i], states[4 * i - 3], states[4 * i - 2], states[4 * i - 1], states[4 * i]
+  if gen > k.gen then
+    k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = gen, 0, 0, 0, '', 0, true
+    if refused == 1 then k.refused, k.class, k.next, k.probe = 1, class, now + next_, ANY_PROBE end
+    tell_key(i)
+  end
+end
+
 if restore then
-  local counters, pauses, models_denied, states = unpack(restore)
+  local counters, pauses, models_denied = unpack(restore)
   for i, rec in ipairs(recs) do
     if lost(i) then
       rec.dirty = true
       if rec.epoch == '' then rec.epoch = birth end
       local p = 3 * i - 2
-      if pauses[p] > 0 and now + pauses[p] > rec.stop then
-        rec.stop, rec.ramp, rec.used, rec.class = now + pauses[p], pauses[p + 1], 0, pauses[p + 2]
-      end
+      if pauses[p] > 0 then shut(i, pauses[p], pauses[p + 1], pauses[p + 2]) end
       for j, s in ipairs(limits) do
         if record_of(j) == rec and counters[j] then restore_counter(counts[j], s, counters[j]) end
       end
       if i == 1 then
-        for j = 1, #models_denied, 2 do
-          local stop, at = denied_until(rec, models_denied[j])
-          if now + models_denied[j + 1] > stop then
-            rec.denied[at], rec.denied[at + 1] = models_denied[j], now + models_denied[j + 1]
-          end
-        end
+        for j = 1, #models_denied, 2 do deny(models_denied[j], models_denied[j + 1], MODEL_DENIED) end
       end
       tell(5, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0, rec.epoch)
-    end
-  end
-  for i = 1, #states / 4 do
-    local k, gen, refused, class, next_ = keys[i], states[4 * i - 3], states[4 * i - 2], states[4 * i - 1], states[4 * i]
-    if gen > k.gen then
-      k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = gen, 0, 0, 0, '', 0, true
-      if refused == 1 then k.refused, k.class, k.next = 1, class, now + next_ end
     end
   end
 end

@@ -82,7 +82,7 @@ end
 -- holds the probe already goes under the same identity.
 local function start_probe(r, k)
   if recs[1].stop > now or recs[2].stop > now then return false end
-  if r[8] ~= '' and r[8] == k.probe then
+  if r[8] ~= '' and (r[8] == k.probe or k.probe == ANY_PROBE) then
     run_take(r, 1)
     return true
   end

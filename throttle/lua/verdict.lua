@@ -6,7 +6,7 @@ if verdict then
   if gen > k.gen then
     k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = gen, id ~= '' and 1 or 0, 0, now + length, id, now, true
   end
-  local holder = id ~= '' and id == k.probe
+  local holder = id ~= '' and (id == k.probe or k.probe == ANY_PROBE and gen == k.gen)
   if resume == 1 then
     local i = scope == SCOPE_MODEL and 1 or 2
     local rec = recs[i]
@@ -15,18 +15,9 @@ if verdict then
       tell(6, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0)
     end
   elseif (class == BUSY or class == OVERLOADED) and (scope == SCOPE_MODEL or scope == SCOPE_KEY) then
-    local rec = scope == SCOPE_MODEL and recs[1] or recs[2]
-    if now + length > rec.stop then
-      rec.stop, rec.ramp, rec.used, rec.class, rec.dirty = now + length, ramp, 0, class, true
-      tell(1, scope == SCOPE_MODEL and budget or '', '', '', length, ramp, class, 0, 0)
-    end
+    shut(scope == SCOPE_MODEL and 1 or 2, length, ramp, class)
   elseif class == MODEL_DENIED and length > 0 then
-    local name = models[model + 1]
-    local stop, at = denied_until(recs[1], name)
-    if now + length > stop then
-      recs[1].denied[at], recs[1].denied[at + 1], recs[1].dirty = name, now + length, true
-      tell(3, budget, '', name, length, 0, class, 0, 0)
-    end
+    deny(models[model + 1], length, class)
   elseif class == KEY_REFUSED or class == CREDIT then
     if k.refused == 1 and holder then
       k.next, k.class, k.probe, k.dirty = max(k.next, k.began + length), class, '', true

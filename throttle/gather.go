@@ -30,7 +30,7 @@ func (q *queue) gather(now time.Time) *batch {
 	if q.due {
 		waiting = dueMax
 	}
-	q.due, q.errand = false, false
+	q.due, q.errand, q.news = false, false, [2]string{}
 	for lane := range q.t.cfg.Lanes {
 		// The first of each lane goes along in any case: its ticket is renewed.
 		waiting -= q.gatherSettled(b, lane, max(1, waiting), now)

@@ -1,10 +1,16 @@
 package throttle
 
+import "time"
+
 // heard takes over a notice of the store: a pause, a key's state, a denied
 // model, room given back.
 func (t *Throttle) heard(n notice) {
-	if n.kind == noticeDeaf {
+	switch n.kind {
+	case noticeDeaf:
 		t.deaf()
+		return
+	case noticeHears:
+		t.hears()
 		return
 	}
 	t.mu.RLock()
@@ -49,6 +55,18 @@ func (t *Throttle) heard(n notice) {
 		if q := a.queue(n.budget); q != nil {
 			q.learnDenied(n.model, durationOf(n.left), verdictOf(n.class, ScopeModel, n.left))
 		}
+	}
+}
+
+// hears makes up for what may have been missed while no notices came: room for
+// those who wait, and that the store was started anew without its memory.
+func (t *Throttle) hears() {
+	now := time.Now()
+	for _, q := range t.allQueues() {
+		q.mu.Lock()
+		q.due = q.due || q.room.Len() > q.room.Fresh()
+		q.tellLocked(now)
+		q.kick()
 	}
 }
 

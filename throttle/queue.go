@@ -43,6 +43,7 @@ type queue struct {
 	errand  bool          // the store is to be told something, whoever calls
 	seated  bool          // it has a ticket for a waiting call
 	tells   bool          // refused keys go along with the next claim
+	news    [2]string     // epochs of lost records, of which others have told
 	shadow  shadow
 	leases  *leases     // nil: none
 	denies  atomic.Bool // models are, or were, denied
@@ -128,7 +129,7 @@ func (q *queue) kick() {
 }
 
 func (q *queue) workLocked() bool {
-	return q.room.Fresh() > 0 || q.due && q.room.Len() > 0 || q.errand ||
+	return q.room.Fresh() > 0 || q.due && q.room.Len() > 0 || q.errand || q.newsLocked() ||
 		q.pushed && len(q.settles)+len(q.ledger.fixes) > 0
 }
 

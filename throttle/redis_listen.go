@@ -50,8 +50,10 @@ func (s *RedisStore) listenOn(sub *redis.PubSub) {
 		var silence net.Error
 		switch {
 		case err == nil:
-			s.hearing.Store(true)
 			pinged = false
+			if !s.hearing.Swap(true) {
+				s.pass(notice{kind: noticeHears})
+			}
 			if m, ok := m.(*redis.Message); ok {
 				s.hear(m.Payload)
 			}

@@ -62,15 +62,16 @@ func (b *bench) remember() {
 		return
 	}
 	for i, rec := range b.records() {
+		// Who was only told of a pause doesn't know the record that has it.
+		if p := r.pauses[i]; p.left > 0 && (b.lost(i) || b.c.knows[i] == "") {
+			b.pause(rec, verdictNote{class: p.class, length: p.left, ramp: p.ramp}, i == 0)
+		}
 		if !b.lost(i) {
 			continue
 		}
 		b.dirty[i] = true
 		if rec.epoch == "" {
 			rec.epoch = b.c.birth
-		}
-		if p := r.pauses[i]; p.left > 0 {
-			b.pause(rec, verdictNote{class: p.class, length: p.left, ramp: p.ramp}, i == 0)
 		}
 		for j, c := range b.counts {
 			if b.recordOf(j) == rec && j < len(r.counts) {

@@ -99,16 +99,30 @@ func (q *queue) restoration() *restoration {
 // lost tells the store what this process knows of a record that it lost.
 func (q *queue) lost(record int, epoch string) {
 	q.mu.Lock()
-	knows := q.knowsLocked(time.Now())[record]
-	q.errand = q.errand || knows != "" && knows != epoch
-	q.tellKeysLocked()
+	if q.knowsLocked(time.Now())[record] != "" {
+		q.news[record] = epoch
+	}
+	if q.shadow.epochs[record] != epoch {
+		q.tellKeysLocked()
+	}
 	q.kick()
 }
 
-// tellLocked tells the store what this process knows of its records, in case
-// they were lost.
+// newsLocked reports whether a record is another one than was last heard of. A
+// claim that was under way may have found that itself.
+func (q *queue) newsLocked() bool {
+	for i, epoch := range q.news {
+		if epoch != "" && epoch != q.shadow.epochs[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// tellLocked has the next claim made at once if this process knows of anything
+// that keeps calls from being claimed for: the store may have lost it.
 func (q *queue) tellLocked(now time.Time) {
-	q.errand = q.errand || q.knowsLocked(now) != [2]string{}
+	q.errand = q.errand || q.pause.until.After(now) || q.a.pauseNow().until.After(now) || q.deniesLocked(now)
 	q.tellKeysLocked()
 }
 

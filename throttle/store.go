@@ -48,4 +48,5 @@ const (
 	noticeLost   // the store has lost a record
 	noticeResume // an operator has ended a pause
 	noticeDeaf   // of the store itself: notices have ceased to come
+	noticeHears  // likewise: they come again
 )

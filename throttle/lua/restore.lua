@@ -73,11 +73,11 @@ end
 if restore then
   local counters, pauses, models_denied = unpack(restore)
   for i, rec in ipairs(recs) do
+    local p = 3 * i - 2
+    if pauses[p] > 0 and (lost(i) or knows[i] == '') then shut(i, pauses[p], pauses[p + 1], pauses[p + 2]) end
     if lost(i) then
       rec.dirty = true
       if rec.epoch == '' then rec.epoch = birth end
-      local p = 3 * i - 2
-      if pauses[p] > 0 then shut(i, pauses[p], pauses[p + 1], pauses[p + 2]) end
       for j, s in ipairs(limits) do
         if record_of(j) == rec and counters[j] then restore_counter(counts[j], s, counters[j]) end
       end

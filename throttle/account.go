@@ -24,7 +24,8 @@ type account struct {
 // A shut is a pause as this process knows it.
 type shut struct {
 	until   time.Time
-	ramp    float64 // microseconds
+	resumed time.Time // when an operator last ended one
+	ramp    float64   // microseconds
 	verdict Verdict
 }
 
@@ -49,9 +50,12 @@ func (s *shut) grow(now time.Time, left, ramp float64, v Verdict) bool {
 	if left <= 0 || until.Sub(s.until) < sameInstant {
 		return false
 	}
-	*s = shut{until: until, ramp: ramp, verdict: v}
+	*s = shut{until: until, resumed: s.resumed, ramp: ramp, verdict: v}
 	return true
 }
+
+// resume ends the pause at an operator's word.
+func (s *shut) resume(now time.Time) { s.until, s.resumed = now, now }
 
 // verdictOf is what can be said of a class that another process was told.
 func verdictOf(class Class, scope Scope, left float64) Verdict {

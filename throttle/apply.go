@@ -232,15 +232,19 @@ func (ans *answer) keyOf(c *claim, id Fingerprint) keyView {
 	return keyView{}
 }
 
-// learn takes over what an answer says of pauses and keys.
+// learn takes over what an answer says of pauses and keys. A claim that was
+// under way when an operator ended a pause may not know that.
 func (q *queue) learn(b *batch, ans *answer) {
 	if ans.local {
 		return
 	}
-	if c := ans.budget; c.left > 0 {
+	q.mu.Lock()
+	resumed := q.pause.resumed
+	q.mu.Unlock()
+	if c := ans.budget; c.left > 0 && b.began.After(resumed) {
 		q.learnPause(c.left, c.ramp, verdictOf(c.class, ScopeModel, c.left))
 	}
-	if c := ans.account; c.left > 0 {
+	if c := ans.account; c.left > 0 && b.began.After(q.a.pauseNow().resumed) {
 		q.a.learnPause(c.left, c.ramp, verdictOf(c.class, ScopeKey, c.left))
 	}
 	for i, k := range ans.keys {

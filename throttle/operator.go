@@ -86,7 +86,7 @@ func (q *queue) noteClaim(key Fingerprint, note verdictNote) claim {
 // resumed ends the pause that is known of the account.
 func (a *account) resumed() {
 	a.mu.Lock()
-	a.pause.until = time.Now()
+	a.pause.resume(time.Now())
 	queues := a.queuesLocked()
 	a.mu.Unlock()
 	a.t.outage.resumed(a, "")
@@ -98,7 +98,7 @@ func (a *account) resumed() {
 // resumed ends the pause that is known of the budget.
 func (q *queue) resumed() {
 	q.mu.Lock()
-	q.pause.until = time.Now()
+	q.pause.resume(time.Now())
 	q.mu.Unlock()
 	q.t.outage.resumed(q.a, q.id)
 	q.roomGiven()

@@ -32,6 +32,8 @@ type fatedStore struct {
 	mu    sync.Mutex
 	dead  bool
 	delay time.Duration
+
+	answer chan struct{} // answers are held back until it is closed, unless nil
 }
 
 func (s *fatedStore) claim(ctx context.Context, c *claim) (answer, error) {
@@ -42,7 +44,11 @@ func (s *fatedStore) claim(ctx context.Context, c *claim) (answer, error) {
 	if dead {
 		return answer{}, errFlaky
 	}
-	return s.remoteStore.claim(ctx, c)
+	ans, err := s.remoteStore.claim(ctx, c)
+	if s.answer != nil {
+		<-s.answer
+	}
+	return ans, err
 }
 
 func (s *fatedStore) set(dead bool, delay time.Duration) {

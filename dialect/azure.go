@@ -26,6 +26,7 @@ var azureOpenAI = &vendor{
 	key:       headerKey("Api-Key"),
 	account:   func(r *http.Request) string { return r.URL.Host },
 	model:     azureDeployment,
+	setModel:  azureSetDeployment,
 	modelAt:   "model",
 	caps:      openAI.caps,
 	choices:   openAI.choices,
@@ -45,7 +46,7 @@ var azureOpenAI = &vendor{
 		{at: "error.code", is: []string{"content_filter"}, class: throttle.BadRequest},
 		{status: 403, says: []string{"out of call volume quota"}, class: throttle.Busy, about: theKey}, // until it is reset
 		{status: 403, says: []string{"firewall"}, class: throttle.KeyRefused},
-		{status: 429, says: []string{"experiencing high demand"}, class: throttle.Overloaded},
+		{status: 429, says: []string{"experiencing high demand"}, class: throttle.Overloaded, undone: true},
 	}, openAIRules),
 }
 
@@ -54,6 +55,16 @@ func azureDeployment(r *http.Request) string {
 	_, rest, _ := strings.Cut(r.URL.EscapedPath(), "/deployments/")
 	name, _, _ := strings.Cut(rest, "/")
 	return unescaped(name)
+}
+
+// azureSetDeployment leaves what follows the name.
+func azureSetDeployment(escaped, model string) string {
+	before, rest, _ := strings.Cut(escaped, "/deployments/")
+	_, after, more := strings.Cut(rest, "/")
+	if more {
+		after = "/" + after
+	}
+	return before + "/deployments/" + escapeSegment(model) + after
 }
 
 // unescaped is url.PathUnescape for names that are better kept as they are

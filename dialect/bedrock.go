@@ -15,10 +15,11 @@ import (
 // the end differs from the tokens reported, which are those that are settled:
 // the vendor counts an output token of some models five times.
 var bedrock = &vendor{
-	name:    "bedrock",
-	key:     awsKey,
-	account: awsAccount,
-	model:   bedrockModel,
+	name:     "bedrock",
+	key:      awsKey,
+	account:  awsAccount,
+	model:    bedrockModel,
+	setModel: bedrockSetModel,
 	caps: []string{
 		"inferenceConfig.maxTokens", "inferenceConfig.max_new_tokens", "max_tokens", "max_tokens_to_sample", "max_gen_len",
 		"textGenerationConfig.maxTokenCount", "maxTokens",
@@ -36,7 +37,8 @@ var bedrock = &vendor{
 	unnamed: throttle.ServerError,
 	rules: in(
 		awsRules(throttle.Busy, "ServiceQuotaExceededException"), // with 400
-		awsRules(throttle.Overloaded, "ModelNotReadyException", "ServiceUnavailableException"),
+		modelNotReady(),
+		awsRules(throttle.Overloaded, "ServiceUnavailableException"),
 		awsRules(throttle.ServerError, "ModelTimeoutException", "ModelErrorException", "ModelStreamErrorException", "InternalServerException"),
 		awsRules(throttle.ModelDenied, "AccessDeniedException", "ResourceNotFoundException"),
 		awsRules(throttle.BadRequest, "ValidationException"),
@@ -68,4 +70,24 @@ func bedrockModel(r *http.Request) string {
 	_, rest, _ := strings.Cut(r.URL.EscapedPath(), "/model/")
 	id, _, _ := cutLast(rest, "/")
 	return unescaped(id)
+}
+
+// bedrockSetModel leaves what is done with the model, the last segment.
+func bedrockSetModel(escaped, model string) string {
+	before, rest, _ := strings.Cut(escaped, "/model/")
+	_, action, more := cutLast(rest, "/")
+	if more {
+		action = "/" + action
+	}
+	return before + "/model/" + escapeSegment(model) + action
+}
+
+// modelNotReady are rules for a model that is still being loaded, so that the
+// request wasn't given to it.
+func modelNotReady() []rule {
+	rules := awsRules(throttle.Overloaded, "ModelNotReadyException")
+	for i := range rules {
+		rules[i].undone = true
+	}
+	return rules
 }

@@ -18,31 +18,34 @@ type answer struct {
 	now    time.Time
 }
 
-// judge is the vendor's own verdict, before any Custom.
-func (v *vendor) judge(a *answer) throttle.Verdict {
-	class, about, wait := v.classify(a)
-	verdict := throttle.Verdict{Class: class, Scope: v.scopeOf(class, about), Wait: v.waitOf(class, a), Detail: v.detail(a)}
+// judge is the vendor's own verdict, before any Custom, and whether the vendor
+// says that it did nothing with the request although it isn't just busy.
+func (v *vendor) judge(a *answer) (verdict throttle.Verdict, undone bool) {
+	means := v.classify(a)
+	class := means.class
+	verdict = throttle.Verdict{Class: class, Scope: v.scopeOf(class, means.about), Wait: v.waitOf(class, a), Detail: v.detail(a)}
 	if verdict.Wait == 0 {
-		verdict.Wait = wait
+		verdict.Wait = means.wait
 	}
-	return verdict
+	return verdict, means.undone
 }
 
-func (v *vendor) classify(a *answer) (class throttle.Class, about subject, wait time.Duration) {
-	class = plainMeaning(a.status)
-	if class == throttle.OK {
-		class = v.unnamed
+// classify returns the rule that decides, or one for what the status means.
+func (v *vendor) classify(a *answer) rule {
+	means := rule{class: plainMeaning(a.status)}
+	if means.class == throttle.OK {
+		means.class = v.unnamed
 	}
 	for i := range v.rules {
 		if r := &v.rules[i]; r.matches(a) {
-			class, about, wait = r.class, r.about, r.wait
+			means = *r
 			break
 		}
 	}
-	if class == throttle.ModelDenied && !v.byEndpoint && asksForNoModel(a.resp.Request) {
-		return throttle.BadRequest, asUsual, 0 // a file or a job doesn't exist
+	if means.class == throttle.ModelDenied && !v.byEndpoint && asksForNoModel(a.resp.Request) {
+		return rule{class: throttle.BadRequest} // a file or a job doesn't exist
 	}
-	return class, about, wait
+	return means
 }
 
 // asksForNoModel reports whether an answer can't be about a model, because the

@@ -27,8 +27,8 @@ func likeOpenAI(name string, change func(*vendor)) *vendor {
 var mistral = likeOpenAI("mistral", func(v *vendor) {
 	v.codes = []string{"type", "code"}
 	v.rules = []rule{
-		{at: "type", is: []string{"service_tier_capacity_exceeded"}, class: throttle.Overloaded},
-		{at: "code", is: []string{"3505"}, class: throttle.Overloaded},
+		{at: "type", is: []string{"service_tier_capacity_exceeded"}, class: throttle.Overloaded, undone: true},
+		{at: "code", is: []string{"3505"}, class: throttle.Overloaded, undone: true},
 		{at: "code", is: []string{"1300"}, class: throttle.Busy},
 		{at: "type", is: []string{"rate_limited"}, class: throttle.Busy},
 	}
@@ -41,9 +41,9 @@ var groq = likeOpenAI("groq", func(v *vendor) {
 	v.rules = []rule{
 		// It has the code of a request that came too early, but never fits.
 		{status: 413, class: throttle.BadRequest},
-		{at: "code", is: []string{"organization_restricted"}, class: throttle.KeyRefused}, // with 400 and 403
-		{at: "code", is: []string{"capacity_exceeded"}, class: throttle.Overloaded},       // flex processing
-		{status: 498, class: throttle.Overloaded},
+		{at: "code", is: []string{"organization_restricted"}, class: throttle.KeyRefused},         // with 400 and 403
+		{at: "code", is: []string{"capacity_exceeded"}, class: throttle.Overloaded, undone: true}, // flex processing
+		{status: 498, class: throttle.Overloaded, undone: true},
 	}
 })
 
@@ -84,6 +84,7 @@ var openRouter = likeOpenAI("openrouter", func(v *vendor) {
 		// A provider that breaks off: this model's trouble.
 		{within: true, at: "code", is: []string{"500-502", "504-528", "530-599"}, class: throttle.ServerError, about: theModel},
 		{status: 502, class: throttle.Overloaded},
+		{status: 503, says: []string{"no available model provider"}, class: throttle.Overloaded, undone: true},
 	}
 })
 
@@ -120,7 +121,7 @@ var perplexity = likeOpenAI("perplexity", func(v *vendor) {
 // Source: its documentation, "Hub rate limits": a limit is the user's, and
 // RateLimit says until when. A model that is still being loaded is overloaded.
 var huggingFace = likeOpenAI("huggingface", func(v *vendor) {
-	v.model = huggingFaceModel
+	v.model, v.setModel = huggingFaceModel, huggingFaceSetModel
 	v.caps = append(v.caps[:len(v.caps):len(v.caps)], "parameters.max_new_tokens")
 	v.busyScope = throttle.ScopeKey
 	v.figures = []string{"estimated_time"}
@@ -129,6 +130,7 @@ var huggingFace = likeOpenAI("huggingface", func(v *vendor) {
 	}
 	v.rules = in([]rule{
 		{status: 403, says: []string{"sufficient permissions", "inference providers"}, class: throttle.KeyRefused},
+		{status: 503, at: "estimated_time", is: []string{"*"}, class: throttle.Overloaded, about: theModel, undone: true}, // being loaded
 	}, overloadedModel)
 })
 
@@ -147,6 +149,12 @@ func huggingFaceModel(r *http.Request) string {
 	}
 	_, model, _ := strings.Cut(r.URL.Path, "/models/")
 	return strings.Trim(model, "/")
+}
+
+// huggingFaceSetModel keeps the slash between ORG and NAME.
+func huggingFaceSetModel(escaped, model string) string {
+	before, _, _ := strings.Cut(escaped, "/models/")
+	return before + "/models/" + strings.ReplaceAll(escapeSegment(model), "%2F", "/")
 }
 
 // cohere is https://api.cohere.com. Sources: docs.cohere.com, "Errors" and

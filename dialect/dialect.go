@@ -62,7 +62,7 @@ func New(name string, base Dialect, c Custom) Dialect {
 		v.account = c.Account
 	}
 	if c.Model != nil {
-		v.model, v.modelAt = c.Model, ""
+		v.model, v.modelAt, v.setModel = c.Model, "", nil
 	}
 	if c.Cost != nil {
 		v.costs = append(slices.Clip(v.costs), c.Cost)

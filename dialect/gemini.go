@@ -21,6 +21,7 @@ var gemini = &vendor{
 	name:        "gemini",
 	key:         geminiKey,
 	model:       googleModel,
+	setModel:    googleSetModel,
 	modelAt:     "model", // of its OpenAI-compatible endpoints
 	modelPrefix: "models/",
 	caps: []string{
@@ -114,6 +115,19 @@ func googleModel(r *http.Request) string {
 		return "tunedModels/" + model
 	}
 	return ""
+}
+
+// googleSetModel leaves the method, and has tuned models in the directory that
+// is theirs.
+func googleSetModel(escaped, model string) string {
+	before, method, _ := cutLast(escaped, ":")
+	dir, _, _ := cutLast(before, "/")
+	dir, _, _ = cutLast(dir, "/")
+	kind := "/models/"
+	if tuned, ok := strings.CutPrefix(model, "tunedModels/"); ok {
+		kind, model = "/tunedModels/", tuned
+	}
+	return dir + kind + escapeSegment(model) + ":" + method
 }
 
 // cutLast is strings.Cut at the last separator.

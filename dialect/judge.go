@@ -40,18 +40,31 @@ func Judge(d Dialect, resp *http.Response) throttle.Verdict {
 // status alone and doesn't read, so that nothing is held up, except for a
 // Custom.Judge, which says when.
 func JudgeStatus(d Dialect, resp *http.Response) throttle.Verdict {
+	verdict, _ := JudgeUndone(d, resp)
+	return verdict
+}
+
+// JudgeUndone is JudgeStatus, and reports, too, whether the vendor did nothing
+// with the request, so that sending it again can't have it done twice. That is
+// so for Busy, and for Overloaded where the vendor's answer says so: it refused
+// the request for lack of capacity, or has the model not loaded yet. It never is
+// for a status below 400. A plain 503 or 529 says nothing of the kind: a
+// Custom.Judge that knows better makes it Busy.
+func JudgeUndone(d Dialect, resp *http.Response) (verdict throttle.Verdict, undone bool) {
 	v := d.spec()
 	switch {
 	case resp.StatusCode >= 400:
 		body := look(resp)
-		return v.custom(resp, body, v.judge(&answer{
+		verdict, undone = v.judge(&answer{
 			status: resp.StatusCode, resp: resp, body: body, facts: factsOf(v, resp.Header, body), now: time.Now(),
-		}))
+		})
+		verdict = v.custom(resp, body, verdict)
+		return verdict, verdict.Class == throttle.Busy || verdict.Class == throttle.Overloaded && undone
 	case len(v.judges) > 0 && isShortJSON(resp):
 		body := look(resp)
-		return v.custom(resp, body, v.judgeWithin(resp, body))
+		return v.custom(resp, body, v.judgeWithin(resp, body)), false
 	}
-	return v.custom(resp, nil, throttle.Verdict{})
+	return v.custom(resp, nil, throttle.Verdict{}), false
 }
 
 // custom lets the own functions correct a verdict.

@@ -47,7 +47,7 @@ var openAIRules = []rule{
 	{at: "code", is: []string{"rate_limit_exceeded"}, says: []string{"request too large"}, class: throttle.BadRequest},
 	{at: "code", is: []string{"server_is_overloaded"}, class: throttle.Overloaded},
 	{at: "error.type", is: []string{"service_unavailable_error"}, class: throttle.Overloaded},
-	{status: 429, says: []string{"resource unavailable"}, class: throttle.Overloaded}, // flex processing
+	{status: 429, says: []string{"resource unavailable"}, class: throttle.Overloaded, undone: true}, // flex processing
 	{at: "code", is: []string{"rate_limit_exceeded", "slow_down"}, class: throttle.Busy},
 
 	{status: 429, says: []string{"request too large"}, class: throttle.BadRequest},

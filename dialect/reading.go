@@ -131,7 +131,7 @@ func (r *reading) endText() {
 func (r *reading) judge() {
 	if r.watches && !r.judged && r.facts.isError() {
 		r.judged = true
-		r.verdict = r.vendor.judge(&answer{
+		r.verdict, _ = r.vendor.judge(&answer{
 			status: r.facts.status(), within: true, resp: r.resp, facts: &r.facts, now: time.Now(),
 		})
 	}

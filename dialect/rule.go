@@ -14,9 +14,10 @@ type rule struct {
 	says   []string // all of it is in the text for people, in any case
 	within bool     // only for errors within a 200
 
-	class throttle.Class
-	about subject
-	wait  time.Duration // where the answer names none
+	class  throttle.Class
+	about  subject
+	wait   time.Duration // where the answer names none
+	undone bool          // of Overloaded: the vendor did nothing with the request
 }
 
 // A subject is what an answer is about, where that isn't what its class is

@@ -25,6 +25,9 @@ type vendor struct {
 	modelAt     string
 	forms       bool
 	modelPrefix string // dropped from it
+	// setModel returns a path, escaped, with another model in the place where
+	// model found one. nil: model doesn't read it from the path.
+	setModel func(escaped, model string) string
 	// caps are the body's fields that cap the output. Of several the largest
 	// counts.
 	caps []string

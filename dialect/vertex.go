@@ -20,6 +20,7 @@ var vertex = &vendor{
 	key:         vertexProject,
 	account:     vertexAccount,
 	model:       googleModel,
+	setModel:    googleSetModel,
 	modelAt:     "model", // of its OpenAI-compatible endpoints
 	modelPrefix: gemini.modelPrefix,
 	caps:        gemini.caps,

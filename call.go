@@ -2,9 +2,8 @@ package headgate
 
 import (
 	"context"
-	"net/http"
+	"time"
 
-	"github.com/headgate-go/headgate/dialect"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -42,11 +41,17 @@ func replace[T comparable](field *T, value T) {
 	}
 }
 
-// admit asks the throttle for leave to send what was read from the request.
-func (t *Transport) admit(req *http.Request, asked dialect.Request) (fare, error) {
-	call, guess := t.call(req, asked)
-	ctx, release := waitContext(req)
+// admit asks the throttle for leave to send a request, waiting until latest at
+// most; zero: as long as the request's context allows.
+func (t *Transport) admit(c candidate, latest time.Time) (fare, error) {
+	call, guess := t.call(c)
+	ctx, release := waitContext(c.req)
 	defer release()
+	if !latest.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, latest)
+		defer cancel()
+	}
 	if guess != (throttle.Cost{}) {
 		// A guess larger than the lane can ever have would be refused for
 		// good, although the call itself may well be small.
@@ -58,7 +63,8 @@ func (t *Transport) admit(req *http.Request, asked dialect.Request) (fare, error
 
 // call puts together what the throttle is asked, and what of its cost is only
 // guessed.
-func (t *Transport) call(req *http.Request, asked dialect.Request) (call throttle.Call, guess throttle.Cost) {
+func (t *Transport) call(c candidate) (call throttle.Call, guess throttle.Cost) {
+	req, asked := c.req, c.asked
 	call = throttle.Call{Account: asked.Account, Model: asked.Model, Cost: asked.Cost}
 	if t.account != nil {
 		replace(&call.Account, t.account(req))
@@ -68,6 +74,7 @@ func (t *Transport) call(req *http.Request, asked dialect.Request) (call throttl
 		guess = asked.Guess
 	}
 	call = overlay(call, said)
+	replace(&call.Model, c.backup)
 	if call.Key == "" {
 		call.Key = throttle.FingerprintOf(asked.Credential)
 	}

@@ -3,8 +3,6 @@ package headgate
 import (
 	"fmt"
 	"net/http"
-
-	"github.com/headgate-go/headgate/throttle"
 )
 
 // An Option changes how NewTransport wires a Transport. A nil Option is
@@ -55,18 +53,13 @@ func WithDeniedResponses() Option {
 // order when a call is denied. An empty map is none, and all that this version
 // has: with any other map every request fails.
 func WithFallbacks(models map[string][]string) Option {
-	return func(o *options) { o.fallbacks = models }
+	return func(o *options) { o.fallbacks = copyFallbacks(models) }
 }
 
 // validate reports the first option that can't be had.
 func (o *options) validate() error {
-	switch {
-	case o.retries < 0:
+	if o.retries < 0 {
 		return fmt.Errorf("headgate: WithRetries(%d): want 0 or more", o.retries)
-	case o.retries > 0:
-		return fmt.Errorf("headgate: WithRetries(%d) is %w", o.retries, throttle.ErrNotBuilt)
-	case len(o.fallbacks) > 0:
-		return fmt.Errorf("headgate: WithFallbacks is %w", throttle.ErrNotBuilt)
 	}
-	return nil
+	return validFallbacks(o.fallbacks)
 }

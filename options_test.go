@@ -21,25 +21,32 @@ func TestWhatCantBeHadFailsLoudly(t *testing.T) {
 		t.Error("a request was sent")
 		return nil, errors.New("sent")
 	}))
-	for name, c := range map[string]struct {
-		tr       *headgate.Transport
-		notBuilt bool
-	}{
-		"retries":          {headgate.NewTransport(th, dialect.OpenAI, never, headgate.WithRetries(2)), true},
-		"fallbacks":        {headgate.NewTransport(th, dialect.OpenAI, never, headgate.WithFallbacks(map[string][]string{"a": {"b"}})), true},
-		"negative retries": {headgate.NewTransport(th, dialect.OpenAI, never, headgate.WithRetries(-1)), false},
-		"nil throttle":     {headgate.NewTransport(nil, dialect.OpenAI, never), false},
-		"nil dialect":      {headgate.NewTransport(th, nil, never), false},
-		"zero Transport":   {&headgate.Transport{}, false},
+	with := func(models map[string][]string) *headgate.Transport {
+		return headgate.NewTransport(th, dialect.OpenAI, never, headgate.WithFallbacks(models))
+	}
+	for name, c := range map[string]struct{ tr *headgate.Transport }{
+		"negative retries": {headgate.NewTransport(th, dialect.OpenAI, never, headgate.WithRetries(-1))},
+		"nil throttle":     {headgate.NewTransport(nil, dialect.OpenAI, never)},
+		"nil dialect":      {headgate.NewTransport(th, nil, never)},
+		"zero Transport":   {&headgate.Transport{}},
+
+		"fallback of no name":         {with(map[string][]string{"": {"b"}})},
+		"fallback to no name":         {with(map[string][]string{"a": {"b", ""}})},
+		"fallback to itself":          {with(map[string][]string{"a": {"b", "a"}})},
+		"fallback named twice":        {with(map[string][]string{"a": {"b", "b"}})},
+		"fallback by a pattern":       {with(map[string][]string{"gpt-*": {"b"}})},
+		"fallback to a pattern":       {with(map[string][]string{"a": {"gpt-*"}})},
+		"fallback that isn't UTF-8":   {with(map[string][]string{"a": {"\xff"}})},
+		"fallback without any models": {headgate.NewTransport(th, dialect.Twilio, never, headgate.WithFallbacks(map[string][]string{"a": {"b"}}))},
+		"fallback in an own dialect": {headgate.NewTransport(th, dialect.New("own", dialect.OpenAI, dialect.Custom{
+			Model: func(*http.Request) string { return "a" },
+		}), never, headgate.WithFallbacks(map[string][]string{"a": {"b"}}))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := &counted{Reader: strings.NewReader("{}")}
 			resp, err := c.tr.RoundTrip(postBody(t, "http://vendor.test", body))
 			if resp != nil || err == nil || !strings.HasPrefix(err.Error(), "headgate: ") {
 				t.Errorf("got %v, %v, want an error of ours", resp, err)
-			}
-			if errors.Is(err, throttle.ErrNotBuilt) != c.notBuilt {
-				t.Errorf("%v: matches ErrNotBuilt: %v, want %v", err, !c.notBuilt, c.notBuilt)
 			}
 			if n := body.closes.Load(); n != 1 {
 				t.Errorf("body closed %d times, want once", n)
@@ -51,7 +58,8 @@ func TestWhatCantBeHadFailsLoudly(t *testing.T) {
 
 func TestOptionsThatAskForNothingAreFine(t *testing.T) {
 	v := newVendor(t, answer(200, usageBody))
-	client := v.wrap(t, newThrottle(t), nil, headgate.WithRetries(0), headgate.WithFallbacks(nil), headgate.WithAccount(nil))
+	client := v.wrap(t, newThrottle(t), nil, headgate.WithRetries(0), headgate.WithFallbacks(nil),
+		headgate.WithFallbacks(map[string][]string{}), headgate.WithAccount(nil))
 	drain(t, client, post(t, v.URL))
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
+	"time"
 
 	"github.com/headgate-go/headgate/dialect"
 	"github.com/headgate-go/headgate/throttle"
@@ -18,11 +19,13 @@ var errNoResponse = errors.New("headgate: the base RoundTripper returned neither
 
 // send passes an admitted request on to the base. body is what to send as its
 // body, which may differ from the request's own.
-func (t *Transport) send(req *http.Request, body io.ReadCloser, f fare) (*http.Response, error) {
+func (t *Transport) send(c candidate, body io.ReadCloser, f fare) (o outcome) {
+	req := c.req
 	if err := over(req); err != nil {
 		f.permit.Cancel()
-		return nil, abandon(body, err)
+		return outcome{sent: c, err: abandon(body, err)}
 	}
+	o = outcome{sent: c, probe: f.permit.Probe()} // asked before the permit ends
 	l := &line{}
 	out := req.WithContext(l.watch(req.Context()))
 	out.Body = body
@@ -40,30 +43,37 @@ func (t *Transport) send(req *http.Request, body io.ReadCloser, f fare) (*http.R
 		}
 	}()
 	resp, err := t.base.RoundTrip(out)
+	o.at = time.Now()
 	switch {
 	case err == nil && resp == nil:
-		return nil, errNoResponse
-	case err != nil && l.unused(err):
-		f.permit.Cancel()
-		return nil, err
+		o.err = errNoResponse
+		return o
 	case err != nil:
-		return nil, err
+		o.err, o.undone = err, l.unused(err)
+		if o.undone {
+			f.permit.Cancel()
+		}
+		return o
 	}
 	if resp.Request == nil || resp.Request == out {
 		resp.Request = req // not a copy of ours, as if the base had got it
 	}
-	t.receive(req, resp, f)
+	o.verdict, o.undone = t.receive(req, resp, f)
+	if c.backup != "" {
+		markServed(resp, c.backup)
+	}
+	o.resp = resp
 	received = true
-	return resp, nil
+	return o
 }
 
 // receive judges the answer and sees to it that the call ends with its body.
-func (t *Transport) receive(req *http.Request, resp *http.Response, f fare) {
+func (t *Transport) receive(req *http.Request, resp *http.Response, f fare) (verdict throttle.Verdict, undone bool) {
 	if resp.Body == nil {
 		resp.Body = http.NoBody
 	}
 	empty := bodiless(req, resp) // asked first: judging may put another body there
-	verdict := dialect.JudgeStatus(t.dialect, resp)
+	verdict, undone = dialect.JudgeUndone(t.dialect, resp)
 	var meter *dialect.Meter
 	if !empty {
 		meter = dialect.NewMeter(t.dialect, resp)
@@ -77,14 +87,15 @@ func (t *Transport) receive(req *http.Request, resp *http.Response, f fare) {
 	f.refund = refunds(resp.StatusCode, verdict.Class)
 	if empty {
 		f.end(whole, throttle.Cost{}, false)
-		return
+		return verdict, undone
 	}
 	b := &body{inner: resp.Body, fare: f, meter: meter, opens: opens}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		resp.Body = b.untilClosed()
-		return
+		return verdict, undone
 	}
 	resp.Body = b.within(req.Context())
+	return verdict, undone
 }
 
 // bodiless reports whether there is nothing to read, so that the call has

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/headgate-go/headgate/dialect"
 	"github.com/headgate-go/headgate/throttle"
@@ -71,6 +72,9 @@ func (t *Transport) validate() error {
 	case t.dialect == nil:
 		return errors.New("headgate: NewTransport: the dialect is nil")
 	}
+	if len(t.fallbacks) > 0 && !dialect.SetsModel(t.dialect) {
+		return fmt.Errorf("headgate: WithFallbacks: the dialect %q has no model that could be changed", t.dialect.Name())
+	}
 	return t.options.validate()
 }
 
@@ -95,12 +99,19 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, abandon(body, fmt.Errorf("headgate: reading the request: %w", err))
 	}
-	f, err := t.admit(req, asked)
+	w := &trip{Transport: t, req: req, asked: asked, body: body}
+	if t.retries > 0 {
+		w.arrived = time.Now()
+	}
+	o, err := w.attempt(nil)
 	if err != nil {
-		abandon(body, err)
+		abandon(w.body, err)
 		return t.denied(req, err)
 	}
-	return t.send(req, body, f)
+	if t.retries > 0 {
+		o = w.repeat(o)
+	}
+	return o.resp, o.err
 }
 
 // refuses reports why no request can be sent, or not this one.

@@ -68,9 +68,25 @@
 // http.Client wraps it in a *url.Error, which errors.As and errors.Is see
 // through. Most SDKs do, too, but some send a request again after any error:
 // turn their retries off, or use WithDeniedResponses. Each attempt passes the
-// throttle anew and is charged if it is sent. Where an SDK has a timeout per
-// request, waiting counts towards it, and some replace the denial by a bare
-// context.DeadlineExceeded then.
+// throttle anew and is charged if it is sent, so an SDK's retries multiply with
+// those of WithRetries. Where an SDK has a timeout per request, waiting counts
+// towards it, and some replace the denial by a bare context.DeadlineExceeded
+// then.
+//
+// # Retries and fallbacks
+//
+// WithRetries has the Transport itself send a request again, which is better
+// than an SDK's retries in two ways: a retry waits behind the pause that the
+// whole fleet obeys, no longer than its lane may, and nothing that may have
+// arrived is sent twice, unless the request says that it may be. What can't be
+// retried in time comes back as the vendor answered it.
+//
+// WithFallbacks names backup models. A call that the throttle denies its own
+// model goes to the first of them that has room; FallbackFrom tells which one
+// answered.
+//
+// Both are off unless asked for. Together they make a retry whose model is paused
+// for too long go to a backup.
 //
 // # Credentials in URLs
 //
@@ -81,7 +97,6 @@
 //
 // # Not built yet
 //
-// WithRetries with more than 0, WithFallbacks with any model, and StatusHandler
-// are part of the contract but not of this version. They fail loudly, with
-// throttle.ErrNotBuilt.
+// StatusHandler is part of the contract but not of this version. It fails loudly,
+// with throttle.ErrNotBuilt.
 package headgate

@@ -146,3 +146,65 @@ func ExampleWithDeniedResponses() {
 	fmt.Println(resp.StatusCode, ok, errors.Is(denied, throttle.ErrClosed))
 	// Output: 429 true true
 }
+
+// A request that the vendor turns away for a moment is sent again, as its lane may
+// wait.
+func ExampleWithRetries() {
+	th, err := throttle.New(throttle.Config{
+		Budgets: []throttle.Budget{{
+			Models: []string{"gpt-4o*"},
+			Limits: []throttle.Limit{throttle.Requests(600, time.Minute)},
+		}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer th.Close()
+	client := &http.Client{Transport: headgate.NewTransport(th, dialect.OpenAI, headgate.WithRetries(2))}
+
+	requests := 0
+	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests == 1 {
+			w.Header().Set("Retry-After-Ms", "10")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}))
+	defer vendor.Close()
+	fmt.Println(ask(context.Background(), client, vendor.URL), requests)
+	// Output: <nil> 2
+}
+
+// A call for a model without room goes to a backup.
+func ExampleWithFallbacks() {
+	th, err := throttle.New(throttle.Config{
+		Budgets: []throttle.Budget{
+			{Models: []string{"gpt-4o"}, Limits: []throttle.Limit{throttle.Requests(1, time.Hour)}},
+			{Models: []string{"gpt-4o-mini"}, Limits: []throttle.Limit{throttle.Requests(600, time.Minute)}},
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer th.Close()
+	vendor := exampleVendor()
+	defer vendor.Close()
+	client := &http.Client{Transport: headgate.NewTransport(th, dialect.OpenAI,
+		headgate.WithFallbacks(map[string][]string{"gpt-4o": {"gpt-4o-mini"}}))}
+
+	for range 2 {
+		resp, err := client.Post(vendor.URL+"/v1/chat/completions", "application/json",
+			strings.NewReader(`{"model":"gpt-4o","max_tokens":100,"messages":[]}`))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		model, isBackup := headgate.FallbackFrom(resp)
+		fmt.Printf("%q %v\n", model, isBackup)
+		resp.Body.Close()
+	}
+	// Output:
+	// "" false
+	// "gpt-4o-mini" true
+}

@@ -21,10 +21,10 @@ import (
 // context; the end of either ends the wait, and so does Request.Cancel.
 //
 // What goes out is the caller's request: the same method, URL, header, body,
-// length, GetBody and trailer. The caller's request is never changed. Every
-// pass through RoundTrip that reaches the vendor is charged, redirects of the
-// http.Client and retries of an SDK included; the Transport adds none of its
-// own.
+// length, GetBody and trailer, except for the model where WithFallbacks had to
+// find another. The caller's request is never changed. Every attempt that
+// reaches the vendor is charged, redirects of the http.Client and retries of an
+// SDK included; the Transport adds none of its own without WithRetries.
 //
 // The body of the answer reaches the caller as it arrives, unbuffered. It has
 // no io.WriterTo, so that io.Copy reads it like everything else does. The call
@@ -48,8 +48,7 @@ var _ http.RoundTripper = (*Transport)(nil)
 // doesn't take th over: closing it remains the caller's part.
 //
 // NewTransport itself never fails. Where th or d is nil or an option can't be
-// had, every RoundTrip returns the error that says so; for options that this
-// version doesn't have yet, errors.Is finds throttle.ErrNotBuilt in it.
+// had, every RoundTrip returns the error that says so.
 func NewTransport(th *throttle.Throttle, d dialect.Dialect, opts ...Option) *Transport {
 	t := &Transport{throttle: th, dialect: d}
 	for _, o := range opts {
@@ -64,7 +63,7 @@ func NewTransport(th *throttle.Throttle, d dialect.Dialect, opts ...Option) *Tra
 	return t
 }
 
-// validate reports the first part that is missing or not built yet.
+// validate reports the first part that is missing or can't be had.
 func (t *Transport) validate() error {
 	switch {
 	case t.throttle == nil:
@@ -78,7 +77,8 @@ func (t *Transport) validate() error {
 	return t.options.validate()
 }
 
-// RoundTrip sends the request once the throttle lets it through.
+// RoundTrip sends the request once the throttle lets it through, and again where
+// WithRetries says so.
 //
 // Its errors are: a *throttle.DeniedError where the call isn't let through; an
 // error that matches throttle.ErrInvalidCall where no throttle could decide

@@ -35,6 +35,13 @@
 // decompresses a copy of what is in gzip, which is the one case in which it
 // has a goroutine, until Usage ends it. Other compressions leave usage unknown.
 //
+// # Once more, and for another model
+//
+// JudgeUndone is JudgeStatus for those who might send the request again: it
+// tells, too, whether the vendor surely did nothing with it. WithModel puts a
+// request for another model, in the path or in a JSON body, and leaves the rest
+// of it byte for byte as it was.
+//
 // # Who and what
 //
 // The credential is what refusals and probes are about, so it has to outlive a

@@ -13,13 +13,12 @@ import (
 // error is that of the request as it is, or of the request's end.
 func (w *trip) admitAny(before *outcome) (candidate, fare, error) {
 	own := candidate{req: w.req, asked: w.asked}
-	if before != nil && !before.undone {
-		// It may have arrived: the very same request again, or none.
+	if w.bound {
 		f, err := w.admitOne(before.sent, before)
 		return before.sent, f, err
 	}
 	f, err := w.admitOne(own, before)
-	if err == nil || len(w.fallbacks) == 0 || !mayFallBack(err) {
+	if err == nil || len(w.fallbacks) == 0 || !mayFallBack(err) || over(w.req) != nil {
 		return own, f, err
 	}
 	call, _ := w.call(own)

@@ -41,6 +41,7 @@ func (w *trip) repeat(o outcome) outcome {
 		if !w.mayRepeat(&o) {
 			return o
 		}
+		w.bound = w.bound || !o.undone
 		next, err := w.again(&o, pace.NextBackOff())
 		if err != nil {
 			return w.lastWord(o)

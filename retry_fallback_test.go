@@ -52,6 +52,7 @@ func TestRetriesAndFallbacksTogether(t *testing.T) {
 		"never sent":         {[]func() (*http.Response, error){fails(dialError), fine}, false, []string{"m", "m"}, "", 200},
 		"may have arrived":   {[]func() (*http.Response, error){says(503, "{}", "Retry-After", "60"), fine}, true, []string{"m"}, "", 503},
 		"same model again":   {[]func() (*http.Response, error){says(500, "{}"), fine}, true, []string{"m", "m"}, "", 200},
+		"arrived before":     {[]func() (*http.Response, error){says(500, "{}"), busyNow, fine}, true, []string{"m", "m"}, "", 429},
 		"backup again":       {[]func() (*http.Response, error){busyNow, says(500, "{}"), fine}, true, []string{"m", "n", "n"}, "n", 200},
 		"backup had arrived": {[]func() (*http.Response, error){busyNow, says(500, "{}"), fine}, false, []string{"m", "n"}, "n", 500},
 	} {

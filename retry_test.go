@@ -329,19 +329,3 @@ func TestBackoffsGrowWithJitter(t *testing.T) {
 		t.Errorf("%d different first backoffs of 20", len(seen))
 	}
 }
-
-// The attempt's call is over before the retry asks for its own room.
-func TestARetryDoesNotWaitForItsOwnFirstAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		base := newScript(says(429, busyBody, "Retry-After", "1"), says(503, "{}"))
-		th := newThrottle(t, patient(-1))
-		resp, err := through(th, base.RoundTrip, headgate.WithRetries(1)).RoundTrip(post(t, "http://vendor.test"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close() // not read, nor closed yet: the last attempt's call is open
-		if resp.StatusCode != 503 || len(base.attempts) != 2 {
-			t.Errorf("status %d, %d attempts, want 503 and 2", resp.StatusCode, len(base.attempts))
-		}
-	})
-}

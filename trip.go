@@ -18,6 +18,7 @@ type trip struct {
 	body    io.ReadCloser   // and what to send as its body; nil: none, or an attempt has it
 	taken   bool            // an attempt has it
 	arrived time.Time       // when RoundTrip was called; zero where nothing is repeated
+	bound   bool            // an attempt may have reached the vendor: only the same may follow
 }
 
 // A candidate is one form in which the request can be sent: as it is, or for a

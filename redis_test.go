@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/headgate-go/headgate"
 	"github.com/headgate-go/headgate/internal/redistest"
 	"github.com/headgate-go/headgate/throttle"
 )
@@ -72,5 +73,28 @@ func TestFleetSharesWhatOneTransportLearns(t *testing.T) {
 	}).RoundTrip(post(t, "http://vendor.test"))
 	if !errors.Is(err, throttle.ErrPaused) {
 		t.Errorf("error %v, want ErrPaused", err)
+	}
+}
+
+// A retry of one process waits for the pause that another's answer began, too.
+func TestARetryWaitsForTheFleetsPause(t *testing.T) {
+	server := redistest.Start(t)
+	first := newThrottle(t, patient(-1), onRedis(t, server))
+	second := newThrottle(t, patient(-1), onRedis(t, server))
+	longer := func(*http.Request) (*http.Response, error) {
+		return says(429, busyBody, "Retry-After-Ms", "900")()
+	}
+	var paused time.Time
+	base := newScript(func() (*http.Response, error) {
+		paused = time.Now()
+		spend(t, through(second, longer))
+		return says(429, busyBody, "Retry-After-Ms", "100")()
+	}, fine)
+	status, _ := read(t, through(first, base.RoundTrip, headgate.WithRetries(1)), post(t, "http://vendor.test"))
+	if status != 200 || len(base.attempts) != 2 {
+		t.Fatalf("status %d, %d attempts", status, len(base.attempts))
+	}
+	if waited := base.start.Add(base.attempts[1].at).Sub(paused); waited < 900*time.Millisecond {
+		t.Errorf("the retry left %v after the other's answer, want at least its 900 ms", waited)
 	}
 }

@@ -92,7 +92,7 @@ func TestFallbackInThePathWorksWithoutGetBody(t *testing.T) {
 	base := newScript(fine)
 	th := newThrottle(t, oneEach)
 	tr := headgate.NewTransport(th, dialect.Gemini, headgate.WithBase(base), twoBackups)
-	const body = `{"contents":[]}`
+	body := `{"contents":["` + strings.Repeat("text ", 1<<20) + `"]}` // more than is read ahead
 	for range 2 {
 		req, _ := http.NewRequest("POST", "https://vendor.test/v1beta/models/m:generateContent?key=k", io.NopCloser(strings.NewReader(body)))
 		req.Header.Set("Content-Type", "application/json")
@@ -104,6 +104,24 @@ func TestFallbackInThePathWorksWithoutGetBody(t *testing.T) {
 	}
 	a := base.attempts[1]
 	if a.req.URL.String() != "https://vendor.test/v1beta/models/n:generateContent?key=k" || a.body != body {
-		t.Errorf("sent %s to %s", a.body, a.req.URL)
+		t.Errorf("sent %d bytes to %s, want %d", len(a.body), a.req.URL, len(body))
+	}
+}
+
+// A backup whose name is read as another's would be charged to a wrong budget.
+func TestABackupThatIsReadAsAnotherIsNotUsed(t *testing.T) {
+	base := newScript(fine)
+	th := newThrottle(t, oneEach)
+	tr := headgate.NewTransport(th, dialect.Gemini, headgate.WithBase(base),
+		headgate.WithFallbacks(map[string][]string{model: {"models/n", "third"}}))
+	for range 2 {
+		resp, err := tr.RoundTrip(ownChat(t, `{"model":"m"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}
+	if a := base.attempts[1]; a.body != `{"model":"third"}` {
+		t.Errorf("sent %s, want the third model", a.body)
 	}
 }

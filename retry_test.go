@@ -133,21 +133,33 @@ func TestAFloorThatNoPauseKeeps(t *testing.T) {
 		attempts int
 		least    time.Duration // of the second
 		most     time.Duration // of the whole
+		deadline time.Duration // 0: none
 	}{
-		"pause is cut short": {says(429, busyBody, "Retry-After", "60"), func(c *throttle.Config) { c.Pause.Max = 10 * time.Second }, 1, 0, 25 * time.Second},
-		"by little":          {says(429, busyBody, "Retry-After-Ms", "10200"), func(c *throttle.Config) { c.Pause.Max = 10 * time.Second }, 2, 10200 * time.Millisecond, 25 * time.Second},
-		"endless":            {says(429, busyBody, "Retry-After", "3600"), func(c *throttle.Config) { c.Pause.Max = time.Hour }, 1, 0, 0},
+		"pause is cut short": {says(429, busyBody, "Retry-After", "60"), func(c *throttle.Config) { c.Pause.Max = 10 * time.Second }, 1, 0, 25 * time.Second, 0},
+		"by little":          {says(429, busyBody, "Retry-After-Ms", "10200"), func(c *throttle.Config) { c.Pause.Max = 10 * time.Second }, 2, 10200 * time.Millisecond, 25 * time.Second, 0},
+		"after the deadline": {says(429, busyBody, "Retry-After", "60"), func(c *throttle.Config) { c.Pause.Max = 10 * time.Second }, 1, 0, 0, 30 * time.Second},
+		"endless":            {says(429, busyBody, "Retry-After", "3600"), func(c *throttle.Config) { c.Pause.Max = time.Hour }, 1, 0, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				base := newScript(c.answer, fine)
-				tr := through(newThrottle(t, patient(-1), c.change), base.RoundTrip, headgate.WithRetries(1))
-				read(t, tr, post(t, "http://vendor.test"))
+				th := newThrottle(t, patient(-1), c.change)
+				req := post(t, "http://vendor.test")
+				if c.deadline > 0 {
+					ctx, cancel := context.WithTimeout(req.Context(), c.deadline)
+					defer cancel()
+					req = req.WithContext(ctx)
+				}
+				read(t, through(th, base.RoundTrip, headgate.WithRetries(1)), req)
 				if took := time.Since(base.start); took > c.most {
 					t.Errorf("took %v, want at most %v", took, c.most)
 				}
 				if n := len(base.attempts); n != c.attempts || n > 1 && base.attempts[1].at < c.least {
 					t.Errorf("attempts %v, want %d, the second after %v", base.attempts, c.attempts, c.least)
+				}
+				time.Sleep(2 * time.Hour) // for the pause to end
+				if charged, _ := used(t, th); charged != int64(c.attempts) {
+					t.Errorf("%d requests charged, want %d", charged, c.attempts)
 				}
 			})
 		})

@@ -83,3 +83,17 @@ func TestASignedRetryWaitsNoLongerThanItsSignature(t *testing.T) {
 		}
 	})
 }
+
+// A backoff that would outlast the signature isn't begun.
+func TestNoBackoffBeyondASignature(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		base := newScript(says(500, "{}"), fine)
+		req, _ := http.NewRequestWithContext(as(context.Background()), "GET", "http://vendor.test/", nil)
+		req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=ID/20000101/r/bedrock/aws4_request, Signature=0")
+		req.Header.Set("X-Amz-Date", time.Now().Add(-4*time.Minute).UTC().Format("20060102T150405Z"))
+		status, _ := read(t, through(newThrottle(t), base.RoundTrip, headgate.WithRetries(1)), req)
+		if took := time.Since(base.start); status != 500 || took > 0 {
+			t.Errorf("status %d after %v, want the 500 at once", status, took)
+		}
+	})
+}

@@ -78,6 +78,8 @@ type modelFinder struct {
 	at     int64 // how far it is
 	from   int64 // where the last string began, and
 	text   []byte
+
+	refused bool // the model is named too often, or too long to be kept
 }
 
 func newModelFinder(v *vendor) *modelFinder {
@@ -89,7 +91,7 @@ func newModelFinder(v *vendor) *modelFinder {
 // isSound reports whether the whole of the body was JSON and named a model that
 // can be replaced.
 func (f *modelFinder) isSound() bool {
-	return f.scan.between() && len(f.spans) > 0 && len(f.spans) <= maxSpans && f.at <= maxScan
+	return f.scan.between() && len(f.spans) > 0 && !f.refused && f.at <= maxScan
 }
 
 func (f *modelFinder) write(p []byte) {
@@ -132,8 +134,8 @@ func (f *modelFinder) visit(at *path, kind valueKind, text *textBuffer) {
 	if kind != jsonString || !at.is(f.vendor.modelAt) {
 		return
 	}
-	if len(f.text) > maxModel || len(f.spans) > maxSpans {
-		f.scan.state = broken // so that it isn't rewritten by halves
+	if len(f.text) > maxModel || len(f.spans) == maxSpans {
+		f.refused = true // it isn't rewritten by halves
 		return
 	}
 	f.spans = append(f.spans, span{f.from, f.at + 1, bytes.Clone(f.text)})

@@ -114,6 +114,7 @@ func TestWithModelRefusesWhatItCannotRewrite(t *testing.T) {
 		"broken":              {dialect.OpenAI, url, `{"model":"a"]`, nil},
 		"cut off":             {dialect.OpenAI, url, `{"model":"a",`, nil},
 		"name is endless":     {dialect.OpenAI, url, `{"model":"` + strings.Repeat("a", 5000) + `"}`, nil},
+		"endless at last":     {dialect.OpenAI, url, `{"model":"a","model":"` + strings.Repeat("a", 5000) + `"}`, nil},
 		"named too often":     {dialect.OpenAI, url, `{` + strings.Repeat(`"model":"a",`, 40) + `"x":1}`, nil},
 		"no GetBody":          {dialect.OpenAI, url, `{"model":"a"}`, func(r *http.Request) { r.GetBody = nil }},
 		"GetBody fails":       {dialect.OpenAI, url, `{"model":"a"}`, func(r *http.Request) { r.GetBody = func() (io.ReadCloser, error) { return nil, io.EOF } }},

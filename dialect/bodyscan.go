@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 )
@@ -100,6 +101,10 @@ func (b *bodyScan) readForm(r *http.Request) (kept io.ReadCloser) {
 }
 
 // copyOf returns a copy of the request's body, nil where none can be had.
+//
+// GetBody is asked twice, because some, such as that of Azure's SDK, make no
+// copy: they rewind the body and return that, and what is read or closed of it
+// is lost to the request. Those are known by returning the same reader again.
 func copyOf(r *http.Request) io.ReadCloser {
 	if r.GetBody == nil {
 		return nil
@@ -108,8 +113,16 @@ func copyOf(r *http.Request) io.ReadCloser {
 	if err != nil {
 		return nil
 	}
+	again, err := r.GetBody()
+	if err != nil || same(body, again) {
+		return nil
+	}
+	_ = again.Close()
 	return body
 }
+
+// same is a == b where that doesn't panic.
+func same(a, b io.ReadCloser) bool { return reflect.ValueOf(a).Comparable() && a == b }
 
 // pieces are what copies of bodies are read into. io.Copy isn't used because a
 // strings.Reader would hand over its whole text in a fresh slice.

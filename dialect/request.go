@@ -24,7 +24,7 @@ type Request struct {
 	// the budget can hold. It is zero without a model.
 	Guess throttle.Cost
 	// Body is what to send in place of the request's body, where reading that
-	// was unavoidable because it had no GetBody. nil: the body is untouched.
+	// was unavoidable because no copy was to be had. nil: the body is untouched.
 	// Closing it closes the request's own.
 	Body io.ReadCloser
 }

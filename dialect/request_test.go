@@ -234,9 +234,12 @@ func (b *countedBody) Close() error               { b.closes++; return nil }
 func TestBodyWithGetBodyIsNotTouched(t *testing.T) {
 	const text = `{"messages":[{"content":"Zürich ✓"}],"model":"m"}`
 	r := post(t, "https://x/", text)
-	own, copied := &countedBody{Reader: strings.NewReader(text)}, &countedBody{Reader: strings.NewReader(text)}
+	own, copies := &countedBody{Reader: strings.NewReader(text)}, []*countedBody{}
 	r.Body = own
-	r.GetBody = func() (io.ReadCloser, error) { return copied, nil }
+	r.GetBody = func() (io.ReadCloser, error) {
+		copies = append(copies, &countedBody{Reader: strings.NewReader(text)})
+		return copies[len(copies)-1], nil
+	}
 	header := r.Header.Clone()
 	asked := read(t, dialect.OpenAI, r)
 	if asked.Model != "m" || asked.Body != nil {
@@ -245,11 +248,46 @@ func TestBodyWithGetBodyIsNotTouched(t *testing.T) {
 	if own.reads+own.closes > 0 {
 		t.Errorf("the body was read %d and closed %d times", own.reads, own.closes)
 	}
-	if copied.closes != 1 {
-		t.Errorf("the copy was closed %d times, want once", copied.closes)
+	for i, c := range copies {
+		if c.closes != 1 {
+			t.Errorf("copy %d was closed %d times, want once", i, c.closes)
+		}
 	}
 	if r.Body != io.ReadCloser(own) || r.ContentLength != int64(len(text)) || len(r.Header) != len(header) {
 		t.Error("the request was modified")
+	}
+}
+
+// azcore's GetBody rewinds the one body there is, which is also what the
+// request's Body reads from.
+func TestGetBodyThatRewindsLosesNothing(t *testing.T) {
+	const text = `{"messages":[{"content":"Zürich ✓"}],"model":"m"}`
+	for name, wrap := range map[string]func(*countedBody) io.ReadCloser{
+		"itself":        func(b *countedBody) io.ReadCloser { return b },
+		"in a wrapping": func(b *countedBody) io.ReadCloser { return io.NopCloser(b) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := strings.NewReader(text)
+			one := &countedBody{Reader: src}
+			r := post(t, "https://x/", text)
+			r.Body = &countedBody{Reader: one}
+			r.GetBody = func() (io.ReadCloser, error) {
+				_, err := src.Seek(0, io.SeekStart)
+				return wrap(one), err
+			}
+			asked := read(t, dialect.OpenAI, r)
+			sent := r.Body
+			if asked.Body != nil {
+				sent = asked.Body
+			}
+			got, err := io.ReadAll(sent)
+			if asked.Model != "m" || string(got) != text || err != nil {
+				t.Errorf("model %q, body %q, %v, want m and all of the body", asked.Model, got, err)
+			}
+			if one.closes > 0 {
+				t.Error("the body was closed before it was sent")
+			}
+		})
 	}
 }
 

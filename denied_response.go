@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/headgate-go/headgate/dialect"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -48,15 +49,15 @@ func (t *Transport) denied(req *http.Request, err error) (*http.Response, error)
 	if !t.responses || over(req) != nil || !errors.As(err, &d) {
 		return nil, err
 	}
-	return deniedResponse(req, d), nil
+	return t.deniedResponse(req, d), nil
 }
 
-func deniedResponse(req *http.Request, d *throttle.DeniedError) *http.Response {
+func (t *Transport) deniedResponse(req *http.Request, d *throttle.DeniedError) *http.Response {
 	status := http.StatusTooManyRequests
 	if errors.Is(d, throttle.ErrTooLarge) {
 		status = http.StatusRequestEntityTooLarge
 	}
-	text := deniedBody(status, d)
+	text := deniedBody(t.dialect.Name(), status, d)
 	header := http.Header{
 		"Content-Type":   {"application/json"},
 		"Content-Length": {strconv.Itoa(len(text))},
@@ -83,22 +84,37 @@ func deniedResponse(req *http.Request, d *throttle.DeniedError) *http.Response {
 
 // deniedBody has the error object that most vendors' SDKs look for, and at the
 // top what the others do.
-func deniedBody(status int, d *throttle.DeniedError) []byte {
+func deniedBody(vendor string, status int, d *throttle.DeniedError) []byte {
 	type object struct {
 		Type    string `json:"type"`
 		Message string `json:"message"`
+		Code    int    `json:"code,omitempty"`
+		Status  string `json:"status,omitempty"`
 	}
-	kind := "rate_limit_error"
+	inner := object{Type: "rate_limit_error", Message: d.Error()}
 	if status == http.StatusRequestEntityTooLarge {
-		kind = "request_too_large"
+		inner.Type = "request_too_large"
+	}
+	switch vendor {
+	case dialect.Gemini.Name(), dialect.Vertex.Name():
+		// Their SDK goes by the number here. Elsewhere a code is a text, and
+		// some SDKs fail on a number.
+		inner.Code, inner.Status = status, googleStatus(status)
 	}
 	text, _ := json.Marshal(struct { // strings and numbers always can be
 		Type    string `json:"type"`
 		Status  int    `json:"status"`
 		Message string `json:"message"`
 		Error   object `json:"error"`
-	}{"error", status, d.Error(), object{kind, d.Error()}})
+	}{"error", status, d.Error(), inner})
 	return text
+}
+
+func googleStatus(status int) string {
+	if status == http.StatusTooManyRequests {
+		return "RESOURCE_EXHAUSTED"
+	}
+	return "INVALID_ARGUMENT"
 }
 
 // wholeSeconds rounds up, so that nobody comes back too early. Some SDKs fail

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate"
+	"github.com/headgate-go/headgate/dialect"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -94,6 +95,23 @@ func checkErrorObject(t *testing.T, resp *http.Response, d *throttle.DeniedError
 }
 
 // A vendor can't pass its own answer off as a denial of ours.
+// Google's SDK knows an error by the number in it, where others want a text.
+func TestDeniedResponseHasANumberForGoogle(t *testing.T) {
+	for d, want := range map[dialect.Dialect]string{
+		dialect.Gemini: `"code":429,"status":"RESOURCE_EXHAUSTED"`,
+		dialect.Vertex: `"code":429,"status":"RESOURCE_EXHAUSTED"`,
+		dialect.Stripe: "",
+	} {
+		th := newThrottle(t, full)
+		tr := headgate.NewTransport(th, d, headgate.WithBase(stub(ok)), headgate.WithDeniedResponses())
+		spend(t, tr)
+		resp, text := drain(t, &http.Client{Transport: tr}, post(t, "http://vendor.test"))
+		if resp.StatusCode != 429 || !strings.Contains(text, want) || strings.Contains(text, `"code"`) != (want != "") {
+			t.Errorf("%s: status %d, body %s", d.Name(), resp.StatusCode, text)
+		}
+	}
+}
+
 func TestDeniedFromDoesNotBelieveHeaders(t *testing.T) {
 	v := newVendor(t, answer(429, "{}", "X-Headgate-Denied", "budget"))
 	resp, _ := drain(t, v.wrap(t, newThrottle(t), headgate.WithDeniedResponses()), post(t, v.URL))

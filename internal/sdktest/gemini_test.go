@@ -15,19 +15,8 @@ var gemini = sdk{
 	dialect:  dialect.Gemini,
 	model:    "gemini-2.5-flash",
 	client:   "`ClientConfig.HTTPClient`",
-	settings: "none; with `HTTPOptions.RetryOptions` it retries denials in either form",
-	connect: func(c *http.Client, _ bool) (calls, error) {
-		client, err := genai.NewClient(context.Background(), &genai.ClientConfig{
-			APIKey:      secret,
-			Backend:     genai.BackendGeminiAPI,
-			HTTPClient:  c,
-			HTTPOptions: genai.HTTPOptions{BaseURL: "https://generativelanguage.googleapis.com/"},
-		})
-		if err != nil {
-			return calls{}, err
-		}
-		return contents(client), nil
-	},
+	settings: "none; but `HTTPOptions.RetryOptions` retries denials in either form",
+	connect:  func(c *http.Client, _ bool) (calls, error) { return contents(c, nil) },
 	says: answers{
 		once: reply(200, `{"candidates":[{"content":{"role":"model","parts":[{"text":"Hello."}]},"finishReason":"STOP"}],
 			"usageMetadata":{"promptTokenCount":70,"candidatesTokenCount":20,"thoughtsTokenCount":10,"totalTokenCount":100}}`),
@@ -48,8 +37,17 @@ var gemini = sdk{
 	},
 }
 
-func contents(client *genai.Client) calls {
+func contents(c *http.Client, retries *genai.HTTPRetryOptions) (calls, error) {
 	const model = "gemini-2.5-flash"
+	client, err := genai.NewClient(context.Background(), &genai.ClientConfig{
+		APIKey:      secret,
+		Backend:     genai.BackendGeminiAPI,
+		HTTPClient:  c,
+		HTTPOptions: genai.HTTPOptions{BaseURL: "https://generativelanguage.googleapis.com/", RetryOptions: retries},
+	})
+	if err != nil {
+		return calls{}, err
+	}
 	return calls{
 		once: func(ctx context.Context) error {
 			_, err := client.Models.GenerateContent(ctx, model, genai.Text("Say hello."), nil)
@@ -63,5 +61,5 @@ func contents(client *genai.Client) calls {
 			}
 			return nil
 		},
-	}
+	}, nil
 }

@@ -17,7 +17,7 @@ var openAI = sdk{
 	dialect:  dialect.OpenAI,
 	model:    "gpt-4o",
 	client:   "`option.WithHTTPClient(client)`",
-	settings: "`option.WithMaxRetries(0)`; or leave its retries and use `WithDeniedResponses`, whose `x-should-retry: false` it obeys. `option.WithRequestTimeout` counts waiting, and hides the denial",
+	settings: "`option.WithMaxRetries(0)`; or leave its retries and use `WithDeniedResponses`, whose `x-should-retry: false` it obeys. `option.WithRequestTimeout` counts waiting",
 	connect: func(c *http.Client, bare bool) (calls, error) {
 		return chats(bare, option.WithHTTPClient(c), option.WithAPIKey(secret), option.WithBaseURL("https://api.openai.com/v1/")), nil
 	},
@@ -31,7 +31,7 @@ var openAIAzure = sdk{
 	module:   openAI.module,
 	dialect:  dialect.AzureOpenAI,
 	model:    "gpt-4o",
-	client:   "`option.WithHTTPClient(client)`, which `oaiazure.WithAPIKey` wraps once more",
+	client:   "`option.WithHTTPClient(client)`, which `azure.WithAPIKey` wraps once more",
 	settings: "as `openai-go`",
 	connect: func(c *http.Client, bare bool) (calls, error) {
 		return chats(bare, option.WithHTTPClient(c), oaiazure.WithAPIKey(secret), oaiazure.WithEndpoint(azureHost, azureVersion)), nil

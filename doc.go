@@ -37,8 +37,8 @@
 // A call is charged its estimate when it is let through, and that is corrected
 // once, when its answer has ended:
 //
-//   - usage that was read to the end of the body, or of the JSON in it, replaces
-//     the estimate
+//   - usage that was read to the end of the body, of the JSON in it, or of a
+//     stream that says "[DONE]", replaces the estimate
 //   - an answer that was closed early or cut off costs the larger of the
 //     estimate and the usage seen, field by field
 //   - tokens and money are given back, and the request kept, for an answer

@@ -86,6 +86,28 @@ func TestB66FirstEventArrivesWhileTheStreamIsOpen(t *testing.T) {
 
 var vendors = map[string]func(testing.TB, http.HandlerFunc) *vendor{"HTTP1": newVendor, "HTTP2": newVendor2}
 
+// OpenAI's SDK closes the body when it has read "[DONE]". The stream is whole
+// then, though it hasn't ended.
+func TestStreamClosedAtItsLastEventIsSettledByUsage(t *testing.T) {
+	th := newThrottle(t)
+	body := &counted{Reader: strings.NewReader(firstEvent + lastEvents)}
+	resp, err := through(th, func(*http.Request) (*http.Response, error) {
+		r := reply(200, body)
+		r.Header.Set("Content-Type", "text/event-stream")
+		return r, nil
+	}).RoundTrip(post(t, "http://vendor.test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(resp.Body, make([]byte, len(firstEvent+lastEvents))); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if _, tokens := used(t, th); tokens != usageTokens {
+		t.Errorf("charged %d tokens, want %d", tokens, usageTokens)
+	}
+}
+
 // B67: whatever its type, each piece is handed on before the next is written.
 func TestB67PiecesArriveOneByOne(t *testing.T) {
 	for version, start := range vendors {

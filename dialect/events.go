@@ -35,6 +35,10 @@ const (
 	nameField // "event"
 )
 
+// lastData is what the streams of OpenAI and those like it end with. Some
+// clients close the body there, and don't wait for it to end.
+const lastData = "[DONE]"
+
 const byteOrderMark = "\xef\xbb\xbf"
 
 // Write takes the next piece. It always returns len(p), nil.
@@ -57,6 +61,7 @@ func (e *eventReader) value(p []byte) int {
 	switch e.field {
 	case dataField:
 		e.to.write(p[:n])
+		e.addWord(p[:n])
 	case nameField:
 		e.addWord(p[:n])
 	}
@@ -137,6 +142,7 @@ func (e *eventReader) endLine() {
 		e.to.endText()
 	case e.field == dataField:
 		e.to.write(newline)
+		e.to.finished = e.to.finished || e.hasWord(lastData)
 	case e.field == nameField && e.hasWord("error"):
 		e.to.facts.failed = true
 	}

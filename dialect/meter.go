@@ -20,7 +20,7 @@ type Meter struct {
 	read *reading
 	zip  *unzipper // nil: the body isn't compressed, or the Meter has ended
 	kept runtime.Cleanup
-	done bool // the body was one JSON text, which came to its end
+	done bool // the body told that it was at its end
 }
 
 // NewMeter returns a meter for the answer's body, nil where there is nothing
@@ -89,9 +89,10 @@ func (m *Meter) Usage() (actual throttle.Cost, known bool) {
 	return m.read.usage.cost()
 }
 
-// Complete reports, after Usage, whether the body was JSON that came to its own
-// end: a caller that decodes it may close it without having read the end of the
-// file. Of a stream only its end tells.
+// Complete reports, after Usage, whether the body came to its own end, as JSON
+// or as a stream of events that said "[DONE]": a caller that decodes either may
+// close it without having read the end of the file. Of other streams only their
+// end tells.
 func (m *Meter) Complete() bool { return m != nil && m.done }
 
 func (m *Meter) end() {
@@ -101,6 +102,6 @@ func (m *Meter) end() {
 		m.zip = nil
 	}
 	m.in = io.Discard
-	m.done = !m.read.framed && m.read.scan.between()
+	m.done = m.read.finished || !m.read.framed && m.read.scan.between()
 	m.read.endText()
 }

@@ -136,3 +136,38 @@ func FuzzMeter(f *testing.F) {
 		}
 	})
 }
+
+// Complete is known without the end of the file, wherever the pieces are cut.
+func TestMeterKnowsACompleteBody(t *testing.T) {
+	const stream, lines = "text/event-stream", "application/x-ndjson"
+	for _, tt := range []struct {
+		kind, body string
+		want       bool
+	}{
+		{"application/json", `{"usage":{}}`, true},
+		{"application/json", `{"usage":{}`, false},
+		{stream, "data: {\"usage\":{}}\n\ndata: [DONE]\n\n", true},
+		{stream, "data:[DONE]\r\n", true},
+		{stream, "data: {\"usage\":{}}\n\n", false},
+		{stream, "data: [DONE]", false},
+		{stream, "data: [DONE]!!\n\n", false},
+		{stream, "data: {\"x\":\"[DONE]\"}\n\n", false},
+		{stream, "event: [DONE]\n\n", false},
+		{stream, ": [DONE]\n\n", false},
+		{lines, "{\"usage\":{}}\n[DONE]\n", false},
+	} {
+		for piece := 1; piece <= len(tt.body); piece++ {
+			resp := answer(200, "")
+			resp.Header.Set("Content-Type", tt.kind)
+			m := dialect.NewMeter(dialect.OpenAI, resp)
+			for rest := tt.body; rest != ""; {
+				n := min(piece, len(rest))
+				m.Write([]byte(rest[:n]))
+				rest = rest[n:]
+			}
+			if m.Usage(); m.Complete() != tt.want {
+				t.Errorf("%s %q in pieces of %d: complete %v, want %v", tt.kind, tt.body, piece, !tt.want, tt.want)
+			}
+		}
+	}
+}

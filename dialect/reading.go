@@ -24,10 +24,11 @@ type reading struct {
 	usage  usageReport
 	facts  facts
 
-	framed  bool // the body is a stream of texts
-	watches bool // for errors
-	verdict throttle.Verdict
-	judged  bool // verdict is that of an error
+	framed   bool // the body is a stream of texts
+	finished bool // and has said that it is at its end
+	watches  bool // for errors
+	verdict  throttle.Verdict
+	judged   bool // verdict is that of an error
 }
 
 func newReading(v *vendor, resp *http.Response) *reading {

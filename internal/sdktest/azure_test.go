@@ -73,7 +73,7 @@ func azureChat(ctx context.Context, p runtime.Pipeline, stream bool) error {
 
 var azureAnswers = answers{
 	once:    chatAnswers.once,
-	stream:  chatAnswers.stream,
+	stream:  chatStream,
 	busy:    reply(429, `{"error":{"code":"429","message":"Requests to the deployment have exceeded the token rate limit."}}`, "Retry-After", "300"),
 	refused: reply(401, `{"error":{"code":"401","message":"Access denied due to invalid subscription key or wrong API endpoint."}}`),
 	tokens:  chatAnswers.tokens,

@@ -80,6 +80,31 @@ func TestOneRequestReachesABusyVendor(t *testing.T) {
 	}
 }
 
+// anthropic-sdk-go sleeps for all of a vendor's Retry-After, five minutes here;
+// openai-go returns the vendor's answer where that is more than two.
+func TestLongRetryAfter(t *testing.T) {
+	for _, c := range []struct {
+		sdk  sdk
+		sent int
+		took time.Duration
+	}{{anthropicSDK, 2, 5 * time.Minute}, {openAI, 1, 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			sent := 0
+			g := newGate(newThrottle(t, c.sdk, roomy()...), c.sdk, detour(func(r *http.Request) (*http.Response, error) {
+				if sent++; sent > 1 {
+					return answered(c.sdk.says.once, r), nil
+				}
+				return answered(c.sdk.says.busy, r), nil
+			}))
+			start := time.Now()
+			err := g.connect(t, c.sdk, true).once(t.Context())
+			if took := time.Since(start); sent != c.sent || took < c.took || c.took == 0 && took > 0 || (err == nil) != (sent > 1) {
+				t.Errorf("%s: %d sent in %v, error %v; want %d in %v", c.sdk.name, sent, took, err, c.sent, c.took)
+			}
+		})
+	}
+}
+
 // A timeout of the SDK's own counts waiting, but a wait that it would end is
 // refused at once, so that the denial isn't lost to a bare deadline.
 func TestRequestTimeoutLeavesTheDenial(t *testing.T) {

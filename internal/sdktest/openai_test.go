@@ -36,7 +36,9 @@ var openAIAzure = sdk{
 	connect: func(c *http.Client, bare bool) (calls, error) {
 		return chats(bare, option.WithHTTPClient(c), oaiazure.WithAPIKey(secret), oaiazure.WithEndpoint(azureHost, azureVersion)), nil
 	},
-	says:    azureAnswers,
+	says: answers{
+		once: azureAnswers.once, stream: chatAnswers.stream, busy: azureAnswers.busy, refused: azureAnswers.refused, tokens: azureAnswers.tokens,
+	},
 	refusal: openAIRefusal,
 }
 
@@ -71,16 +73,18 @@ func chats(bare bool, opts ...option.RequestOption) calls {
 var chatAnswers = answers{
 	once: reply(200, `{"id":"c1","object":"chat.completion","model":"gpt-4o","choices":[{"index":0,"finish_reason":"stop",
 		"message":{"role":"assistant","content":"Hello."}}],"usage":{"prompt_tokens":70,"completion_tokens":30,"total_tokens":100}}`),
-	stream: events(
-		`{"id":"c1","object":"chat.completion.chunk","model":"gpt-4o","choices":[{"index":0,"delta":{"content":"Hello."}}],"usage":null}`,
-		`{"id":"c1","object":"chat.completion.chunk","model":"gpt-4o","choices":[],"usage":{"prompt_tokens":70,"completion_tokens":30,"total_tokens":100}}`,
-		`[DONE]`,
-	),
+	stream: open(chatStream), // the SDK closes it at "[DONE]"
 	busy: reply(429, `{"error":{"message":"Rate limit reached for gpt-4o","type":"requests","param":null,"code":"rate_limit_exceeded"}}`,
 		"Retry-After", "300"),
 	refused: reply(401, `{"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`),
 	tokens:  100,
 }
+
+var chatStream = events(
+	`{"id":"c1","object":"chat.completion.chunk","model":"gpt-4o","choices":[{"index":0,"delta":{"content":"Hello."}}],"usage":null}`,
+	`{"id":"c1","object":"chat.completion.chunk","model":"gpt-4o","choices":[],"usage":{"prompt_tokens":70,"completion_tokens":30,"total_tokens":100}}`,
+	`[DONE]`,
+)
 
 func openAIRefusal(err error) (refusal, bool) {
 	e, ok := as[*openai.Error](err)

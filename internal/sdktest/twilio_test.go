@@ -18,7 +18,7 @@ var twilioSDK = sdk{
 	dialect:  dialect.Twilio,
 	model:    "",
 	client:   "`client.Client{HTTPClient: client}` as `ClientParams.Client`",
-	settings: "give the client a `Timeout` of the client longer than its lane waits. It takes no context, so its calls are live: for a lane, set it in a RoundTripper of yours before the transport",
+	settings: "give the client a `Timeout` longer than its lane waits. It takes no context, so its calls are live: for a lane, set it in a RoundTripper of yours before the transport",
 	connect: func(c *http.Client, _ bool) (calls, error) {
 		inner := &twilioclient.Client{Credentials: twilioclient.NewCredentials(twilioSID, secret), HTTPClient: c}
 		inner.SetAccountSid(twilioSID)

@@ -76,6 +76,15 @@ func events(list ...string) http.HandlerFunc {
 	return write(http.StatusOK, pieces, "Content-Type", "text/event-stream")
 }
 
+// open answers like h, and keeps the connection open until the SDK has had
+// enough.
+func open(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h(w, r)
+		<-r.Context().Done()
+	}
+}
+
 // write answers in pieces, each sent off by itself.
 func write(status int, pieces []string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {

@@ -109,11 +109,10 @@ func TestARestartUnderLoadIsAnOutageAndNoSpike(t *testing.T) { // B94
 	<-ended
 	<-full
 	stop()
-	if n := before.Load(); n > amount {
-		t.Errorf("%d calls went before the restart, want at most %d", n, amount)
-	}
-	if n := after.Load(); n < amount || n > amount+8 { // each caller may have had an answer in hand
-		t.Errorf("%d calls went on the empty server, want %d", n, amount)
+	// The empty server is told what was spent. A claim whose answer was lost
+	// may have been counted, for each of the callers.
+	if n := before.Load() + after.Load(); n < amount-8 || n > amount {
+		t.Errorf("%d calls went before the restart and %d after it, want %d in all", before.Load(), after.Load(), amount)
 	}
 }
 

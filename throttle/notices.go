@@ -64,7 +64,7 @@ func (t *Throttle) hears() {
 	now := time.Now()
 	for _, q := range t.allQueues() {
 		q.mu.Lock()
-		q.due = q.due || q.room.Len() > q.room.Fresh()
+		q.due = q.due || q.room.Len() > 0
 		q.tellLocked(now)
 		q.kick()
 	}

@@ -194,14 +194,16 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 
 // Fit returns call.Cost plus as much of a guess as the call's lane can ever
 // have: an estimate that is only guessed is clamped to the lane's ceiling,
-// where a stated one is refused as too large. It decides nothing and does no
-// I/O.
+// where a stated one is refused as too large. Its tokens are first brought
+// nearer to what guessed calls of the budget really cost, by what Permit.Learn
+// has taught. It decides nothing and does no I/O.
 func (t *Throttle) Fit(ctx context.Context, call Call, guess Cost) Cost {
 	lane, err := t.laneOf(ctx, call)
 	if err != nil {
 		return call.Cost
 	}
 	q, _ := t.queueFor(call)
+	guess = q.better(guess)
 	for i := range q.limits {
 		if s := &q.limits[i]; s.unit == UnitMicroUSD {
 			guess = q.price.fitMoney(call.Cost, guess, s.most(lane))

@@ -34,7 +34,8 @@ type claim struct {
 	verdict *verdictNote
 	runs    []run
 	lease   *leaseAsk
-	held    float64 // how many calls of the claim's queue run
+	floors  []float64 // by limit: what is used at least by the vendor's word; nil: nothing was said
+	held    float64   // how many calls of the claim's queue run
 }
 
 // A run is n equal calls that came one after another.

@@ -45,6 +45,7 @@ func decide(b *bench) (answer, error) {
 	for _, s := range b.c.settles {
 		b.settle(s)
 	}
+	b.raise()
 	if b.c.verdict != nil {
 		b.apply(*b.c.verdict)
 	}
@@ -61,6 +62,18 @@ func decide(b *bench) (answer, error) {
 	b.announce()
 	b.keep(&a)
 	return a, nil
+}
+
+// raise brings counts up to what the vendor says is used.
+func (b *bench) raise() {
+	for i, least := range b.c.floors {
+		s, c := &b.c.limits[i], b.counts[i]
+		if more := least - c.used(s, b.now); more > 0 && !s.inFlight() {
+			c.take(s, b.now, more)
+			b.changed = true
+			b.dirtyRecord(b.recordOf(i))
+		}
+	}
 }
 
 // view says how everything stands after the claim.

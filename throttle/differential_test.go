@@ -177,6 +177,11 @@ func (g *claimMaker) fresh() claim {
 		dry: g.rand.IntN(10) == 0, birth: newEpoch(), held: float64(g.rand.IntN(6)),
 	}
 	g.knowledge(&c)
+	if g.rand.IntN(8) == 0 {
+		for range g.limits {
+			c.floors = append(c.floors, float64(g.rand.IntN(2)*g.rand.IntN(50)))
+		}
+	}
 	if g.rand.IntN(3) == 0 {
 		for i := range c.keys {
 			c.states = append(c.states, keyView{

@@ -18,6 +18,10 @@ type Event struct {
 	// Raw is the vendor's own figure behind a pause, before it was clamped; 0:
 	// no hint.
 	Raw time.Duration
+	// Limit is the configured limit of an EventLimit, and Reported how many
+	// units of it the vendor has.
+	Limit    string
+	Reported int64
 	// Verdict is the vendor's answer behind the event, if there is one.
 	Verdict Verdict
 	// Err is the denial, or the store's trouble.
@@ -37,9 +41,10 @@ const (
 	EventModelDenied                  // a model was refused to a key
 	EventOutageStart                  // the store is out of reach
 	EventOutageEnd                    // the store is back
+	EventLimit                        // the vendor reports another limit than the configured one
 )
 
-var eventNames = [...]string{"admitted", "denied", "probe", "paused", "key_refused", "key_opened", "model_denied", "outage_start", "outage_end"}
+var eventNames = [...]string{"admitted", "denied", "probe", "paused", "key_refused", "key_opened", "model_denied", "outage_start", "outage_end", "limit"}
 
 // String returns the kind in lower case with underscores, "key_refused".
 func (k EventKind) String() string {

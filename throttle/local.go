@@ -28,7 +28,9 @@ func (m Outage) strictness() int {
 // decide answers a claim by each lane's mode.
 func (o *outage) decide(q *queue, b *batch) answer {
 	c := b.claim
-	c.settles, c.fixes, c.number, c.knows, c.restore, c.lease = nil, nil, 0, [2]string{}, nil, nil // the store's, not ours
+	c.settles, c.fixes, c.number, c.lease = nil, nil, 0, nil // the store's, not ours
+	c.knows, c.restore = [2]string{}, nil
+	c.floors = nil // nobody's own part
 	c.limits = o.part(q)
 	c.runs = nil
 	var places []int

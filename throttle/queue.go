@@ -45,13 +45,16 @@ type queue struct {
 	tells   bool          // refused keys go along with the next claim
 	news    [2]string     // epochs of lost records, of which others have told
 	shadow  shadow
-	leases  *leases     // nil: none
-	denies  atomic.Bool // models are, or were, denied
-	counts  bool        // a limit is on calls in flight
-	running float64     // calls in flight, if it counts
-	told    time.Time   // when the store was last told of them
-	renew   *time.Timer // tells it again
-	retired atomic.Bool // its budget is gone or has changed
+	leases  *leases       // nil: none
+	denies  atomic.Bool   // models are, or were, denied
+	counts  bool          // a limit is on calls in flight
+	running float64       // calls in flight, if it counts
+	told    time.Time     // when the store was last told of them
+	renew   *time.Timer   // tells it again
+	guesses estimate      // what guessed calls really cost
+	floors  []float64     // by limit: what is used at least by the vendor's word, to be told; nil: nothing
+	differs map[int]int64 // by limit: the vendor's figure that was told
+	retired atomic.Bool   // its budget is gone or has changed
 	settles []settlement
 	pushed  bool // settlements are not to wait for company any longer
 	pause   shut

@@ -45,6 +45,9 @@ type BudgetStatus struct {
 	Verdict Verdict
 	// Leased is how many calls this process can send without asking.
 	Leased int64
+	// GuessInput and GuessOutput are by what a guess of tokens is multiplied
+	// here, by what guessed calls really cost; 0: too few were seen.
+	GuessInput, GuessOutput float64
 	// Limits are the budget's, then the account's, as the whole fleet has used
 	// them. Empty until the store was asked.
 	Limits []LimitStatus
@@ -57,7 +60,10 @@ type LimitStatus struct {
 	Account bool  // it is over the whole account
 	Used    int64 // by everybody, leases included
 	Amount  int64 // of a bucket its burst
-	Lanes   []LaneStatus
+	// Reported is how many units the vendor said that it has, where that
+	// differs from the configured limit; 0: it doesn't, or nothing was said.
+	Reported int64
+	Lanes    []LaneStatus
 }
 
 // A LaneStatus is what a lane may draw of a limit.
@@ -112,7 +118,8 @@ func (t *Throttle) currentQueues() []*queue {
 func (q *queue) status(now time.Time) BudgetStatus {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := BudgetStatus{Account: q.a.id, Budget: q.name, Waiting: q.room.Len(), WaitingBy: map[string]int{}}
+	b := BudgetStatus{Account: q.a.id, Budget: q.name, Waiting: q.room.Len(), WaitingBy: map[string]int{},
+		GuessInput: q.guesses.input.factor, GuessOutput: q.guesses.output.factor}
 	if _, model, ok := strings.Cut(q.id, "\x00"); ok {
 		b.Model = model
 	}
@@ -139,6 +146,9 @@ func (q *queue) limitStatus(ans *answer) []LimitStatus {
 		if s.isBucket() {
 			l.Amount = int64(s.burst)
 		}
+		q.mu.Lock()
+		l.Reported = q.differs[i]
+		q.mu.Unlock()
 		for lane, room := range ans.lanes[i] {
 			l.Lanes = append(l.Lanes, LaneStatus{q.t.cfg.Lanes[lane].Name, int64(s.most(lane)), int64(room)})
 		}

@@ -78,3 +78,9 @@ func (t *Throttle) tellOutage(began bool, cause error, lasted time.Duration) {
 	t.cfg.Logger.Info("headgate: the store is back", "after", lasted)
 	t.observe(Event{Kind: EventOutageEnd, Wait: lasted})
 }
+
+func (t *Throttle) tellLimit(q *queue, limit string, reported int64) {
+	t.cfg.Logger.Warn("headgate: the vendor reports another limit", "account", q.a.id, "budget", q.name,
+		"configured", limit, "reported", reported)
+	t.observe(Event{Kind: EventLimit, Account: q.a.id, Budget: q.name, Limit: limit, Reported: reported})
+}

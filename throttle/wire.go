@@ -61,7 +61,7 @@ func (p *packer) none() { p.buf = append(p.buf, 0xc2) }
 
 // claim lays a claim out for the script.
 func (p *packer) claim(c *claim) {
-	p.array(22)
+	p.array(23)
 	p.num(float64(c.own))
 	p.str(c.probe)
 	p.num(c.every)
@@ -101,6 +101,8 @@ func (p *packer) claim(c *claim) {
 	p.restoration(c)
 	p.lease(c.lease)
 	p.num(c.held)
+	p.array(len(c.floors))
+	p.nums(c.floors)
 	p.array(4 * len(c.states))
 	for _, k := range c.states {
 		p.num(k.gen)

@@ -31,7 +31,7 @@ local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 
 local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs, process, number, fixes,
-  birth, knows_budget, knows_account, restore, lease, running, states = unpack(cmsgpack.unpack(ARGV[1]))
+  birth, knows_budget, knows_account, restore, lease, running, floors, states = unpack(cmsgpack.unpack(ARGV[1]))
 local knows = { knows_budget, knows_account }
 dry = dry == 1
 

@@ -40,3 +40,12 @@ for j = first, #fixes do
   for _, older in ipairs(fixes[j][2]) do correct(older) end
 end
 for _, st in ipairs(settles) do correct(st) end
+
+-- What is used at least by the vendor's word. See decide.go.
+for i, least in ipairs(floors) do
+  local more = least - used(counts[i], limits[i])
+  if more > 0 and limits[i][2] ~= HELD then
+    take(counts[i], limits[i], more)
+    record_of(i).dirty, changed = true, true
+  end
+end

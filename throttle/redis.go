@@ -111,10 +111,19 @@ func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, e
 
 // Close ends the store's own goroutines. It never closes the client. A
 // throttle that still uses the store goes on deciding by it, without being
-// told what others learn. Closing twice does nothing.
+// told what others learn. Closing twice does nothing. A connection that hangs
+// isn't waited for: its goroutine ends when the client gives it up.
 func (s *RedisStore) Close() error {
 	s.close()
-	s.loops.Wait()
+	ended := make(chan struct{})
+	go func() {
+		s.loops.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(s.timeout):
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
 	_, _ = bounded(ctx, s, func(ctx context.Context) (any, error) {

@@ -52,6 +52,21 @@
 //     TestRoomGivenBackInAnotherProcessIsUsedAtOnce,
 //     TestThoseBehindACallThatLeavesGoAtOnce,
 //     TestACancelledWaitCostsNothing, TestThousandsOfCancelsUnderLoadLeaveNothing.
+//   - Who waits longer goes first, across the fleet: a waiting call holds back
+//     those of its own and lower lanes in every process, on what it lacks, and
+//     for a quarter of a second after its turn if its process has died.
+//     TestWhoWaitsLongerGoesFirstAcrossTheFleet,
+//     TestCallsOfThreeProcessesGoInTheOrderInWhichTheyCame,
+//     TestABigCallIsNotStarvedByOtherProcessesSmallOnes,
+//     TestAHigherLanesTicketHoldsBackLowerOnesAndNeverTheReverse,
+//     TestADeadProcessHoldsUpOthersForAQuarterOfASecondAfterItsTurn,
+//     TestAllTicketsOfADeadProcessAreVoidTogether,
+//     TestALateProcessThatLivesKeepsItsPlace,
+//     TestTicketsOfEveryLaneAreRenewedWithEachClaim,
+//     TestWaitingInOneBudgetHoldsBackAnotherOnTheAccountsLimitOnly,
+//     TestACancelledWaitWithdrawsItsTicketAndOthersUseTheRoom,
+//     TestAWaitThatIsCancelledWhileItsClaimIsUnderWayLeavesNothing,
+//     TestWaitsThatEndBeforeTheirTurnLeaveNoTicket.
 //   - A call is settled once, in the window that was charged, whatever has
 //     become of its context. TestARefundGoesToTheWindowThatWasCharged,
 //     TestSettlementCorrectsTheChargeOnce,
@@ -60,7 +75,10 @@
 //     process, and is followed by a ramp. TestTheLaterEndOfTwoPausesWins,
 //     TestALateSuccessLiftsNoPause, TestAPauseReachesEveryProcess,
 //     TestAPauseOutlivesTheProcessThatWasTold,
-//     TestWaitersComeBackByTheRampAndTheBudget.
+//     TestWaitersComeBackByTheRampAndTheBudget. An operator may end it:
+//     TestAnOperatorsPauseAndResumeHoldForTheFleet,
+//     TestResumeWakesWaitingCallsOfEveryProcessByTheRamp,
+//     TestAClaimUnderWayDoesNotUndoAResumption.
 //   - A refused key is probed by one call per interval of the whole fleet,
 //     whatever becomes of that call.
 //     TestARevokedKeyGetsOneProbePerIntervalFromTheWholeFleet,
@@ -78,6 +96,28 @@
 //     TestLostClaimsAndAnswersNeverChangeTheSum,
 //     TestACutReplyIsAskedForAgainAndChargesOnce,
 //     TestALostReplyIsCorrectedByWhatWasReallySpent.
+//   - Units leased ahead are use like any other: of every limit, in a lane, and
+//     fewer as the budget runs low; they are spent only in their time, and
+//     never past a pause, nor past a time in which one may have been missed.
+//     TestASteadyCallerMakesOneRoundTripForTenCallsAndNeverWaitsForIt,
+//     TestLeasesCountAsUseAndAllOfTheBudgetIsUsable,
+//     TestNobodyIsRefusedWhereItsOwnChunkHasRoom,
+//     TestALeaseBelongsToItsLaneAndHigherOnesMaySpendIt,
+//     TestALeaseHoldsEveryLimitAtTheMeanCost,
+//     TestNoLeaseWhileAnybodyWaitsInItsOwnOrAHigherLane,
+//     TestAutoFollowsTheDemandWithinAHundredthOfEveryAmount,
+//     TestAPauseEndsTheLeasesOfEveryProcessAtOnce,
+//     TestADeadSubscriptionEndsLeases, TestALeaseIsTrustedFromTheBeginningOfItsClaim,
+//     TestSettlementsGoIntoTheChunkAndAfterItsEndToTheWindowCharged,
+//     TestProcessesKilledWithALeaseCostTheFleetTheirChunksForAWindow,
+//     TestLeasesNeverChangeTheSum, TestProcessesWithLeasesUseExactlyTheBudget.
+//   - A store that has lost its memory is told what its processes know.
+//     TestOneProcessGoesOnWithTheRestOfTheBudgetAfterALoss,
+//     TestAFleetExceedsItsBudgetByWhatSomeDidNotKnow,
+//     TestWhatAProcessKnowsHoldsForTheFleetAfterARestart,
+//     TestWhatOneProcessKnowsIsToldWhenAnotherFindsTheLoss,
+//     TestGenerationsGoOnOverALoss, TestARefusedKeyThatWasLostIsProbedOnce,
+//     TestTheAnswerOfAProbeCountsOverALoss, TestNothingIsSaidTwiceToAStoreThatForgot.
 //   - Every key in Redis expires, in the step that writes it.
 //     TestAnAdmittedCallIsOneCommand and, after each conformance test, a look at
 //     all keys.
@@ -103,6 +143,9 @@
 //     no measure, and is not applied.
 //   - A context that has ended before Acquire gets its own error, and not a
 //     DeniedError: nothing was decided.
+//   - What a store has lost is found by a claim about it, by an outage or when
+//     notices come again; a pause that every process obeys without asking is
+//     written back then, and not before.
 //   - InputTokens include those read from a cache; CachedTokens say how many and
 //     change prices only.
 //

@@ -14,6 +14,7 @@ import (
 	"github.com/headgate-go/headgate"
 	"github.com/headgate-go/headgate/dialect"
 	"github.com/headgate-go/headgate/lanes"
+	"github.com/headgate-go/headgate/leasing"
 	"github.com/headgate-go/headgate/throttle"
 	"github.com/redis/go-redis/v9"
 )
@@ -21,7 +22,7 @@ import (
 // The README's snippets stand here between the functions' braces, so that they
 // compile. They aren't run: they talk to real vendors.
 
-var _ = []any{readmeClient, readmeSMS, readmeLanes, readmeDenied}
+var _ = []any{readmeClient, readmeSMS, readmeLanes, readmeLeases, readmeDenied}
 
 func readmeClient(rdb redis.UniversalClient) *http.Client {
 	store, err := throttle.NewRedisStore(rdb, throttle.RedisOptions{})
@@ -53,6 +54,14 @@ func readmeSMS(store throttle.Store) *http.Client {
 	}
 	sms := &http.Client{Transport: headgate.NewTransport(th, dialect.Twilio)}
 	return sms
+}
+
+func readmeLeases(store throttle.Store, budgets []throttle.Budget) *throttle.Throttle {
+	th, err := throttle.New(throttle.Config{Store: store, Budgets: budgets, Lease: leasing.Auto()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return th
 }
 
 func readmeLanes(ctx context.Context, client *http.Client, req *http.Request) (*http.Response, error) {

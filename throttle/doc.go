@@ -18,7 +18,8 @@
 // # A call's way
 //
 // A call that is known here to be refused (its key is, its model is, a pause
-// ends too late) is denied without a round trip. Any other enters the queue of
+// ends too late) is denied without a round trip. One for which units are leased
+// spends those, without a round trip either. Any other enters the queue of
 // its budget, which has at most one claim under way; whoever arrives meanwhile
 // travels with the next one. A claim is one atomic step of the [Store]: one
 // script and one round trip in Redis, on the server's clock. It applies the
@@ -28,6 +29,11 @@
 // time, and is denied if not. A waiting call counts as use towards those
 // behind it, on the limits that it lacks and no others. Each waiting call is
 // told the instant of its turn, and one timer claims at the first of them.
+//
+// For the longest-waiting call of each of its lanes a queue leaves a ticket in
+// the store, by which calls of other processes that came later, or belong to a
+// lower lane, keep room for it. A ticket that isn't redeemed a quarter of a second
+// after its turn has a dead owner and is void, with all others of its process.
 //
 // # What always holds
 //
@@ -146,12 +152,21 @@
 //   - What a store has lost is found by a claim about it, by an outage or when
 //     notices come again; a pause that every process obeys without asking is
 //     written back then, and not before.
+//   - A call that waits for a known pause to end asks nobody, and so has no ticket:
+//     after a pause the first calls of several processes may go in any order.
+//   - A lease is spent by keys of the account whose state came with it or with
+//     the lease before, while notices of the store come through.
+//   - A lost record is restored to the most that any process knows of it, which is
+//     what was used in all when that process last heard: not only its own spend.
+//   - How long a call waits for calls in flight to end isn't known: it waits as
+//     long as its lane and its caller allow, and RetryAfter is 0.
+//   - A pause by Throttle.Pause isn't bounded by pause.Policy.Max. A process whose
+//     subscription is dead hears of Throttle.Resume only at the pause's own end.
 //   - InputTokens include those read from a cache; CachedTokens say how many and
 //     change prices only.
 //
 // # Not built yet
 //
 // [New] refuses, with an error that matches [ErrNotBuilt], what the
-// configuration already has a place for: InFlight limits, learned limits, dry
-// runs and tenants.
+// configuration already has a place for: learned limits, dry runs and tenants.
 package throttle

@@ -30,6 +30,9 @@ func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 	if e := a.refusedHere(ctx); e != nil {
 		return Permit{}, t.deny(a, e)
 	}
+	if a.q.gate != nil {
+		return t.acquireGated(ctx, a)
+	}
 	if p, ok := t.spend(a); ok {
 		return p, nil
 	}
@@ -37,6 +40,27 @@ func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 		return Permit{}, t.deny(a, a.tooLate(ctx, e))
 	}
 	return a.wait(ctx)
+}
+
+// acquireGated lets a call through the gate of a budget without limits. When
+// they have been learned meanwhile, it goes by those.
+func (t *Throttle) acquireGated(ctx context.Context, a *ask) (Permit, error) {
+	if e := a.q.gate.enter(ctx, a); e != nil {
+		return Permit{}, t.deny(a, e)
+	}
+	if a.q.retired.Load() {
+		a.q.gate.leave(false)
+		return t.Acquire(ctx, a.call)
+	}
+	if e := a.q.enter(a); e != nil {
+		a.gate.leave(false)
+		return Permit{}, t.deny(a, a.tooLate(ctx, e))
+	}
+	p, err := a.wait(ctx)
+	if err != nil {
+		a.gate.leave(false)
+	}
+	return p, err
 }
 
 // newAsk resolves what the call leaves open: its lane, budget and cost.

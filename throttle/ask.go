@@ -21,6 +21,7 @@ type ask struct {
 	deadline time.Time // when waiting has lost its point; zero: never
 	byCaller bool      // the deadline is the caller's, not the lane's
 
+	gate     *gate  // that it has passed
 	noted    bool   // its lane's demand counts it
 	mayProbe bool   // it may become the probe of its refused key
 	holds    string // the probe that it already is

@@ -19,7 +19,10 @@ type Budget struct {
 	// Limits must all have room. Empty: calls are not limited, but pauses and
 	// key state hold.
 	Limits []Limit
-	// Learn takes limits from the vendor's headers.
+	// Learn takes limits from the vendor's headers: the last figure that the
+	// vendor gave counts, in the window that it named, or a minute. Limits is the
+	// start. Without any, few calls of this process are in flight until the
+	// vendor has reported one: one at first, twice as many with every answer.
 	Learn bool
 	// DryRun decides and reports, and denies nothing.
 	DryRun bool
@@ -103,8 +106,6 @@ func (b Budget) validate() error {
 		return fmt.Errorf("Models is empty")
 	}
 	switch {
-	case b.Learn:
-		return notBuilt("Learn", true)
 	case b.DryRun:
 		return notBuilt("DryRun", true)
 	case !b.Tenants.off():

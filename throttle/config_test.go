@@ -123,7 +123,6 @@ func TestConfigsThatAreNotBuiltSaySo(t *testing.T) {
 		return Config{Budgets: []Budget{b}}
 	}
 	tests := map[string]Config{
-		"Budgets[0].Learn":   budget(func(b *Budget) { b.Learn = true }),
 		"Budgets[0].DryRun":  budget(func(b *Budget) { b.DryRun = true }),
 		"Budgets[0].Tenants": budget(func(b *Budget) { b.Tenants.Share = 0.5 }),
 		"DryRun":             {DryRun: true},

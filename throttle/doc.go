@@ -168,5 +168,5 @@
 // # Not built yet
 //
 // [New] refuses, with an error that matches [ErrNotBuilt], what the
-// configuration already has a place for: learned limits, dry runs and tenants.
+// configuration already has a place for: dry runs and tenants.
 package throttle

@@ -55,6 +55,11 @@ func (l *learned) guess(n int64) int64 {
 // An estimate is what a budget has learned of guesses.
 type estimate struct{ input, output learned }
 
+func (e estimate) clone() estimate {
+	e.input.ratios, e.output.ratios = slices.Clone(e.input.ratios), slices.Clone(e.output.ratios)
+	return e
+}
+
 // Learn teaches the permit's budget what a guess turned out to be: stated is the
 // part of the estimate that was known, guess the rest as it was handed to Fit,
 // and actual what the call really cost, of which a negative field is unknown.

@@ -34,6 +34,7 @@ type permitInfo struct {
 	local bool    // charged to this process alone, while the store was away
 	round int     // of bookings that tells the store, if local
 	lease *chunk  // it was spent from; nil: none
+	gate  *gate   // it has passed; nil: none
 }
 
 var permitStates = sync.Pool{New: func() any { return new(permitState) }}
@@ -108,13 +109,13 @@ func (p Permit) Settle(actual Cost) {
 	if changed {
 		info.settle(s)
 	}
-	info.over()
+	info.over(true)
 }
 
 // Done ends the permit and keeps the estimate.
 func (p Permit) Done() {
 	if info, ok := p.end(); ok {
-		info.over()
+		info.over(true)
 	}
 }
 
@@ -123,12 +124,13 @@ func (p Permit) Done() {
 func (p Permit) Cancel() {
 	if info, ok := p.end(); ok {
 		info.settle(cancelled(info.at, info.need))
-		info.over()
+		info.over(false)
 	}
 }
 
 // over tells that the call doesn't run any more, where that counts.
-func (info permitInfo) over() {
+func (info permitInfo) over(sent bool) {
+	info.gate.leave(sent)
 	if info.q.counts {
 		info.q.mu.Lock()
 		info.q.runLocked(-1)

@@ -54,6 +54,8 @@ type queue struct {
 	guesses estimate      // what guessed calls really cost
 	floors  []float64     // by limit: what is used at least by the vendor's word, to be told; nil: nothing
 	differs map[int]int64 // by limit: the vendor's figure that was told
+	budget  *Budget       // as it stands: learned limits included
+	gate    *gate         // while it has no limits and is to learn them; nil: open
 	retired atomic.Bool   // its budget is gone or has changed
 	settles []settlement
 	pushed  bool // settlements are not to wait for company any longer
@@ -98,6 +100,10 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
 	q.own = len(q.limits)
 	q.limits = append(q.limits, compileLimits(t.cfg.Account, t.cfg.Lanes, a.id)...)
+	q.budget = b
+	if b.Learn && len(b.Limits) == 0 {
+		q.gate = newGate()
+	}
 	q.leases = newLeases(t.cfg.Lease, q.limits, len(t.cfg.Lanes))
 	q.counts = slices.ContainsFunc(q.limits, func(s spec) bool { return s.inFlight() })
 	q.renew = time.AfterFunc(time.Hour, q.onRenew)

@@ -82,18 +82,19 @@ func (t *Throttle) retireLocked(budgets []Budget) []*queue {
 	return old
 }
 
-// hand gives the queue's leases back, and what it knows of pauses and denied
-// models on to the one that takes its place; nil: none does.
+// hand gives the queue's leases back, and what it knows of pauses, denied models
+// and guesses on to the one that takes its place; nil: none does.
 func (q *queue) hand(next *queue) {
 	q.mu.Lock()
 	q.returnAllLocked()
-	pause, denied := q.pause, maps.Clone(q.denied)
+	pause, denied, guesses := q.pause, maps.Clone(q.denied), q.guesses.clone()
 	q.kick()
 	if next == nil {
 		return
 	}
 	next.mu.Lock()
 	defer next.mu.Unlock()
+	next.guesses = guesses
 	if pause.until.After(next.pause.until) {
 		next.pause = pause
 	}
@@ -161,7 +162,7 @@ func (q *queue) move(a *ask, to *queue) {
 	b := &ask{
 		q: to, call: a.call, id: a.id, lane: a.lane, need: to.needs(a.call.Cost.priced(to.price)),
 		arrived: a.arrived, deadline: a.deadline, byCaller: a.byCaller, since: a.since,
-		mayProbe: a.mayProbe, holds: a.holds, answers: make(chan reply, 2),
+		mayProbe: a.mayProbe, holds: a.holds, gate: a.gate, answers: make(chan reply, 2),
 	}
 	e := b.tooLarge()
 	if e == nil {

@@ -24,7 +24,8 @@ const Unsaid = -1
 // Reported says what the vendor's answer reports of its limits. Where less is
 // left by a report than the throttle counts, somebody else spends the same
 // quota: the count is raised, in the whole fleet, with the next claim. It is
-// never lowered by a report. A limit that differs from the configured one is
+// never lowered by a report. A budget with Learn takes its limits from reports.
+// Any other limit that differs from the configured one is
 // logged once, and told as an event.
 //
 // Reports apply to the limits of the permit's budget and account with the same
@@ -38,6 +39,12 @@ func (p Permit) Reported(reports ...Report) {
 
 // reported takes reports over, to be said with the next claim.
 func (q *queue) reported(reports []Report) {
+	q.learnLimits(reports)
+	if q.retired.Load() {
+		if q = q.a.queue(q.id); q == nil {
+			return
+		}
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, r := range reports {
@@ -88,7 +95,7 @@ func (q *queue) floorLocked(i int, r Report) {
 
 // compareLocked tells once of a limit that differs from the configured one.
 func (q *queue) compareLocked(i int, r Report) {
-	if r.Limit < 1 || float64(r.Limit) == q.limits[i].amount {
+	if q.budget.Learn && i < q.own || r.Limit < 1 || float64(r.Limit) == q.limits[i].amount {
 		return
 	}
 	if q.differs == nil {

@@ -30,7 +30,7 @@ func (t *Throttle) admit(a *ask, r reply) Permit {
 	}
 	return newPermit(permitInfo{
 		q: a.q, key: a.call.Key, model: a.call.Model, id: a.id, cost: a.call.Cost, need: a.need,
-		at: r.at, keyAt: r.key.gen, probe: r.probe, local: r.local, round: r.round, lease: r.lease,
+		at: r.at, keyAt: r.key.gen, probe: r.probe, local: r.local, round: r.round, lease: r.lease, gate: a.gate,
 	})
 }
 
@@ -83,4 +83,9 @@ func (t *Throttle) tellLimit(q *queue, limit string, reported int64) {
 	t.cfg.Logger.Warn("headgate: the vendor reports another limit", "account", q.a.id, "budget", q.name,
 		"configured", limit, "reported", reported)
 	t.observe(Event{Kind: EventLimit, Account: q.a.id, Budget: q.name, Limit: limit, Reported: reported})
+}
+
+func (t *Throttle) tellLearned(q *queue, l Limit) {
+	t.cfg.Logger.Info("headgate: a limit was learned from the vendor", "account", q.a.id, "budget", q.name, "limit", l.String())
+	t.observe(Event{Kind: EventLimit, Account: q.a.id, Budget: q.name, Limit: l.String(), Reported: l.Amount})
 }

@@ -113,12 +113,12 @@ func (t *Throttle) queueFor(call Call) (*queue, modelID) {
 	t.mu.RLock()
 	r, ok := t.routes[k]
 	t.mu.RUnlock()
-	if ok {
+	if ok = ok && !r.q.retired.Load(); ok {
 		r.q.a.touched.Store(true)
 		return r.q, r.id
 	}
 	t.mu.Lock()
-	if r, ok = t.routes[k]; !ok {
+	if r, ok = t.routes[k]; !ok || r.q.retired.Load() {
 		t.forgetIdle()
 		full := len(t.routes) >= maxModels
 		if r = t.newRoute(k, full); !full {

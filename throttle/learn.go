@@ -1,0 +1,82 @@
+package throttle
+
+import (
+	"slices"
+	"time"
+)
+
+// A budget that learns takes its limits from the vendor's reports: the last
+// figure that the vendor gave is the limit, in the window that it named, or a
+// minute. Each process learns from its own calls.
+
+// learnLimits brings the budget's limits to what the vendor reports.
+func (q *queue) learnLimits(reports []Report) {
+	if !q.budget.Learn {
+		return
+	}
+	b := *q.budget
+	b.Limits = slices.Clone(b.Limits)
+	changed := false
+	for _, r := range reports {
+		if r.Limit >= 1 && r.Unit < UnitInFlight {
+			changed = b.learn(r) || changed
+		}
+	}
+	if changed && len(b.Limits)+len(q.t.cfg.Account) <= maxLimits {
+		q.t.relimit(q, &b)
+	}
+}
+
+// learn takes one report over, and reports whether that changed a limit.
+func (b *Budget) learn(r Report) bool {
+	amount := min(r.Limit, MaxAmount)
+	per := r.Per
+	i := slices.IndexFunc(b.Limits, func(l Limit) bool { return l.Unit == r.Unit && (per == 0 || l.Per == per) })
+	if i < 0 {
+		if per == 0 {
+			per = time.Minute
+		}
+		l := Limit{Unit: r.Unit, Amount: amount, Per: per}
+		if l.validate() != nil {
+			return false
+		}
+		b.Limits = append(b.Limits, l)
+		return true
+	}
+	l := &b.Limits[i]
+	if l.Amount == amount {
+		return false
+	}
+	if l.Burst != 0 {
+		l.Burst = min(l.Burst, amount)
+	}
+	l.Amount = amount
+	return true
+}
+
+// relimit puts a queue with other limits in a queue's place, as SetBudgets does.
+func (t *Throttle) relimit(q *queue, b *Budget) {
+	t.reconfigure.Lock()
+	defer t.reconfigure.Unlock()
+	t.mu.Lock()
+	q.a.mu.Lock()
+	current := q.a.queues[q.id] == q && !t.closed.Load()
+	if current {
+		q.retired.Store(true)
+		q.a.queues[q.id] = newQueue(t, q.a, q.id, b)
+		t.retired = append(t.retired, q)
+	}
+	q.a.mu.Unlock()
+	t.mu.Unlock()
+	if !current {
+		return // the budgets have changed meanwhile
+	}
+	for _, l := range b.Limits {
+		if !slices.Contains(q.budget.Limits, l) {
+			t.tellLearned(q, l)
+		}
+	}
+	q.hand(q.a.queue(q.id))
+	q.gate.open()
+	q.moveOn()
+}

@@ -109,7 +109,9 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 		return time.Time{}
 	case waitsRoom, waitsPause:
 		if a.since == 0 && !ans.local {
-			a.since = ans.now - a.age
+			l := &q.lacking[a.lane] // nobody came before those ahead of it
+			l.since = min(ans.now, max(l.since, ans.now-a.age))
+			a.since = l.since
 		}
 		if a.gone { // what it left behind is a ticket, and others behind that
 			q.due = true

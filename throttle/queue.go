@@ -73,6 +73,7 @@ type queue struct {
 type lack struct {
 	units  []float64
 	pauses [2]float64
+	since  float64 // the store's time at which the last of its lane came
 }
 
 type deniedUntil struct {

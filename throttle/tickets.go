@@ -38,6 +38,8 @@ func owner(process string) string { return process[:min(ownerBytes, len(process)
 type line struct {
 	waiting    []placed
 	next       int       // the first of them that isn't ahead yet
+	lane       int       // of the run that is judged
+	since      float64   // when it came, by the order of its lane
 	others     []float64 // by limit: what those ahead need
 	othersRamp [2]float64
 	void       float64 // when the first of those ahead would be void
@@ -106,9 +108,16 @@ func (b *bench) came(r *run) float64 {
 	return b.now - r.age
 }
 
-// letAhead counts the tickets that go before the run's calls as use.
+// letAhead counts the tickets that go before the run's calls as use. What a
+// process says of when its calls came is as late as its messages were slow, but
+// no call came before those ahead of it in its own queue: else two processes
+// would each wait for the other.
 func (b *bench) letAhead(r *run) {
 	since := b.came(r)
+	if r.lane == b.lane {
+		since = max(since, b.since)
+	}
+	b.lane, b.since = r.lane, since
 	for ; b.next < len(b.waiting); b.next++ {
 		t := &b.waiting[b.next]
 		if t.lane > r.lane || t.lane == r.lane &&
@@ -140,13 +149,13 @@ func (b *bench) wait(r *run, o outcome) {
 	if n := len(b.seats); n > 0 && b.seats[n-1].lane == r.lane {
 		return
 	}
-	b.seats = append(b.seats, seat{r.lane, b.came(r), b.now + o.wait, o.lacks, r.cost})
+	b.seats = append(b.seats, seat{r.lane, b.since, b.now + o.wait, o.lacks, r.cost})
 }
 
 // goes notes that calls of the run go, which may have had a ticket.
 func (b *bench) goes(r *run) {
 	for i := range b.withdrawn {
-		if w := &b.withdrawn[i]; w.lane == r.lane && w.since == b.came(r) {
+		if w := &b.withdrawn[i]; w.lane == r.lane && w.since == b.since {
 			w.stands = true
 		}
 	}

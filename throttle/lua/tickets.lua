@@ -38,8 +38,9 @@ line_up()
 
 local function came(r) return r[11] > 0 and r[11] or now - r[12] end
 
+local lane, since = -1, 0
 local function let_ahead(r)
-  local since = came(r)
+  since, lane = r[1] == lane and max(came(r), since) or came(r), r[1]
   while waiting[next_waiting] do
     local t, i = waiting[next_waiting][1], waiting[next_waiting][2]
     if t[2] > r[1] or t[2] == r[1] and (t[3] > since or t[3] == since and t[1] > process) then return end
@@ -60,12 +61,12 @@ end
 -- by limit, lacks of the ramps}.
 local function wait(r, turn, lacking, ramps)
   if #seats > 0 and seats[#seats][1] == r[1] then return end
-  seats[#seats + 1] = { r[1], came(r), turn, lacking, ramps }
+  seats[#seats + 1] = { r[1], since, turn, lacking, ramps }
 end
 
 local function goes(r)
   for _, w in ipairs(withdrawn) do
-    if w[1] == r[1] and w[3] == came(r) then w[4] = true end
+    if w[1] == r[1] and w[3] == since then w[4] = true end
   end
 end
 

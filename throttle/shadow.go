@@ -36,6 +36,10 @@ func (s *shadow) heard(limits []spec, c *claim, ans *answer, now time.Time) {
 		if l.inFlight() {
 			continue // every claim states what it holds
 		}
+		if !l.isBucket() {
+			// An answer doesn't tell the age of what counts: all may be new.
+			*k = counter{label: l.label}
+		}
 		k.advance(l, ans.now)
 		switch more := ans.used[i] - k.used(l, ans.now); {
 		case more > 0:

@@ -1,0 +1,245 @@
+package throttle
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Who goes first: the calls that wait, in all processes, and what each needs.
+
+// A standing is the longest-waiting call of one lane of one queue, as the fleet
+// knows of it.
+type standing struct {
+	process     string
+	lane        int
+	since, turn int64
+	needs       map[*meter]int64 // of the limits that it lacks
+	ramps       [2]bool          // it lacks its place behind a pause
+	books       [2]*book
+	// To see whether its process comes in time:
+	meters []*meter
+	cost   []int64
+	before []int64 // what those of its own queue need that go first
+	due    int64
+}
+
+// turns is the order within one claim.
+type turns struct {
+	ahead, others         []int64 // what those who go first need: all, and of other processes
+	aheadRamp, othersRamp [2]int64
+	lane                  int
+	since                 int64 // the latest of its lane so far
+	counted               map[*standing]bool
+	void                  int64 // when the first of those who go first may turn out to be dead
+	went                  map[int]bool
+	first                 map[int]*standing // the claim's own, by lane
+}
+
+// stands is for how long a ticket holds after its turn.
+const stands = 250_000
+
+func (r *referee) owned(s *standing) bool {
+	return s.process[:8] == r.c.process[:min(8, len(r.c.process))]
+}
+
+// lineUp takes away the tickets of the claim's own queue, and all of processes
+// of which one is overdue: they are dead.
+func (r *referee) lineUp() {
+	r.turns = turns{
+		ahead: make([]int64, len(r.meters)), others: make([]int64, len(r.meters)),
+		counted: map[*standing]bool{}, void: math.MaxInt64, lane: -1,
+		went: map[int]bool{}, first: map[int]*standing{},
+	}
+	dead := map[string]bool{}
+	for _, b := range r.books {
+		for _, s := range b.line {
+			if s.turn+stands < r.now && !r.owned(s) {
+				dead[s.process[:8]] = true
+			}
+		}
+	}
+	for _, b := range r.books {
+		b.line = slices.DeleteFunc(b.line, func(s *standing) bool {
+			return s.process == r.c.process || dead[s.process[:8]]
+		})
+	}
+}
+
+// standing returns everybody else who waits.
+func (r *referee) standing() []*standing {
+	all := map[*standing]bool{}
+	for _, b := range r.books {
+		for _, s := range b.line {
+			all[s] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(all), func(a, b *standing) int {
+		return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.since, b.since), cmp.Compare(a.process, b.process))
+	})
+}
+
+// came is when a run's first call came.
+func (r *referee) came(run *run) int64 {
+	if run.since > 0 {
+		return whole64(run.since)
+	}
+	return r.now - whole64(run.age)
+}
+
+// letAhead counts those as use who go before a run: all who wait in higher
+// lanes, and in its own those who came before it. A call came no earlier than
+// those before it in its own queue.
+func (r *referee) letAhead(run *run) {
+	if since := r.came(run); run.lane != r.turns.lane {
+		r.turns.lane, r.turns.since = run.lane, since
+	} else {
+		r.turns.since = max(r.turns.since, since)
+	}
+	for _, s := range r.standing() {
+		older := s.since < r.turns.since || s.since == r.turns.since && s.process <= r.c.process
+		if r.turns.counted[s] || s.lane > run.lane || s.lane == run.lane && !older {
+			continue
+		}
+		r.turns.counted[s] = true
+		r.turns.void = min(r.turns.void, s.turn+stands+1)
+		for i, m := range r.meters {
+			if b := r.books[min(1, max(0, i-r.c.own+1))]; slices.Contains(b.line, s) {
+				r.turns.ahead[i] += s.needs[m]
+				r.turns.others[i] += s.needs[m]
+			}
+		}
+		for i, b := range r.books {
+			if s.ramps[i] && slices.Contains(b.line, s) {
+				r.turns.aheadRamp[i]++
+				r.turns.othersRamp[i]++
+			}
+		}
+	}
+}
+
+// waits counts what a call of the claim lacks towards those behind it, and
+// notes the first of each lane.
+func (r *referee) waits(run *run, o outcome, cost []int64, lacks lackSet) {
+	s := &standing{
+		process: r.c.process, lane: run.lane, since: r.turns.since, turn: r.now + whole64(o.wait),
+		needs: map[*meter]int64{}, books: r.books, meters: r.meters, cost: cost,
+	}
+	for i, m := range r.meters {
+		s.before = append(s.before, r.turns.ahead[i]-r.turns.others[i])
+		if lacks&(1<<i) != 0 {
+			r.turns.ahead[i] += cost[i]
+			s.needs[m] = cost[i]
+		}
+	}
+	for i := range r.books {
+		if lacks&(lacksBudget<<i) != 0 {
+			r.turns.aheadRamp[i]++
+			s.ramps[i] = true
+		}
+	}
+	if r.turns.first[run.lane] == nil {
+		r.turns.first[run.lane] = s
+	}
+}
+
+// seat leaves the tickets of the claim's waiting calls, in the books of which
+// they lack something.
+func (r *referee) seat() {
+	if r.c.process == "" {
+		return
+	}
+	for _, s := range r.turns.first {
+		for i, b := range r.books {
+			lacks := s.ramps[i]
+			for _, m := range b.meters {
+				lacks = lacks || s.needs[m] > 0
+			}
+			if lacks {
+				b.line = append(b.line, s)
+			}
+		}
+	}
+}
+
+// somebodyWaits reports whether a call of the lane or a higher one waits, in
+// this process or another.
+func (r *referee) somebodyWaits(lane int) bool {
+	for of := range r.turns.first {
+		if of <= lane {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.standing(), func(s *standing) bool { return s.lane <= lane })
+}
+
+// makeDue works out when each waiting call of the account may go, as things
+// stand: its process has to come by then.
+func (r *referee) makeDue() {
+	all := map[*standing]bool{}
+	for _, b := range r.shop.books {
+		for _, s := range b.line {
+			all[s] = true
+		}
+	}
+	for s := range all {
+		at := r.dueOf(s, all)
+		if s.forgiven() {
+			at = max(at, s.due)
+		}
+		if s.due == 0 || at > r.now || s.due > r.now {
+			s.due = at // else it could have gone since, and still can
+		}
+	}
+}
+
+// forgiven reports whether the call's share of a bucket may be forgiven what
+// others draw before it: then its turn comes earlier than anybody could say,
+// and nobody is told.
+func (s *standing) forgiven() bool {
+	for i, m := range s.meters {
+		if s.cost[i] > 0 && m.bucket() && m.portions[s.lane].level > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// dueOf is when a call may go, or may find somebody before it dead.
+func (r *referee) dueOf(s *standing, all map[*standing]bool) int64 {
+	at, void := r.now, int64(math.MaxInt64)
+	for _, b := range s.books {
+		at = max(at, b.pause.until+b.pause.ramp) // within the ramp it may ask earlier
+	}
+	alone := at
+	for i, m := range s.meters {
+		if s.cost[i] == 0 {
+			continue
+		}
+		ahead := s.before[i]
+		for o := range all {
+			if o.process != s.process && (o.lane < s.lane || o.lane == s.lane && o.since <= s.since) {
+				ahead += o.needs[m] // or less, where it is gone from one book
+				void = min(void, o.turn+stands+1)
+			}
+		}
+		m = m.clone()
+		m.advance(r.now)
+		at = max(at, m.firstRoom(s.lane, r.now, ahead, s.cost[i]))
+		alone = max(alone, m.firstRoom(s.lane, r.now, s.before[i], s.cost[i]))
+	}
+	return min(at, max(alone, void))
+}
+
+// checkDue says whose turn has passed: the process didn't come for it.
+func (r *referee) checkDue() {
+	for _, b := range r.shop.books {
+		for _, s := range b.line {
+			late := r.now - s.due - r.allowed
+			r.must(late <= 0 || s.due == 0 || r.excused(s.process), "4, room that is there is used",
+				"a call of %v in lane %d of %q waits since %d us; it could go %d us ago, and its process didn't come (allowed: %d us)",
+				s.cost, s.lane, s.process, r.now-s.since, r.now-s.due, r.allowed)
+		}
+	}
+}

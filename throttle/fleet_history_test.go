@@ -96,7 +96,6 @@ func (f *fleetRun) fail(rule, format string, args ...any) {
 		fmt.Fprintf(&b, "\n%v", e)
 	}
 	fmt.Fprintf(&b, "\n\nby the model:%v", f.referee)
-	fmt.Fprintf(&b, "\n\nby the store:%v", f.dumpLines())
 	fmt.Fprintf(&b, "\n\nto see it again: go test ./throttle -run TestRandomFleets -fleets.seed=%d", f.plan.seed)
 	f.failure = b.String()
 }

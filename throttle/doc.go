@@ -149,9 +149,10 @@
 //     no measure, and is not applied.
 //   - A context that has ended before Acquire gets its own error, and not a
 //     DeniedError: nothing was decided.
-//   - What a store has lost is found by a claim about it, by an outage or when
-//     notices come again; a pause that every process obeys without asking is
-//     written back then, and not before.
+//   - What a store has lost is found by a claim about it, by an outage, when
+//     notices come again, and by the next sign of life of any process, of which
+//     there is one every five seconds and one when another process starts. A pause
+//     that every process obeys without asking is written back then.
 //   - A call that waits for a known pause to end asks nobody, and so has no ticket:
 //     after a pause the first calls of several processes may go in any order.
 //   - A lease is spent by keys of the account whose state came with it or with

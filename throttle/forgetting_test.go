@@ -109,8 +109,20 @@ func TestAFleetExceedsItsBudgetByWhatSomeDidNotKnow(t *testing.T) { // rule 12
 	}
 }
 
-// A server that is started anew is empty, and everybody's connections break.
+// A server that is started anew is empty, and everybody's connections break. One
+// that was flushed goes on as if nothing had been; that it has forgotten is
+// found by a sign of life.
 func TestWhatAProcessKnowsHoldsForTheFleetAfterARestart(t *testing.T) { // rule 12
+	t.Run("restart", func(t *testing.T) {
+		holdAfter(t, func(server *redistest.Server) {
+			server.Stop(t)
+			server.Restart(t)
+		})
+	})
+	t.Run("flush", func(t *testing.T) { holdAfter(t, func(server *redistest.Server) { server.Flush(t) }) })
+}
+
+func holdAfter(t *testing.T, loss func(*redistest.Server)) {
 	for _, tt := range []struct {
 		name    string
 		verdict throttle.Verdict
@@ -125,8 +137,7 @@ func TestWhatAProcessKnowsHoldsForTheFleetAfterARestart(t *testing.T) { // rule 
 			c := throttle.Config{Lanes: patient(), Outage: throttle.OutageClosed, Budgets: budget(throttle.Requests(1_000_000, 24*time.Hour))}
 			knowing := processes(t, fl, 1, c)[0]
 			answer(t, knowing, call(), tt.verdict)
-			server.Stop(t)
-			server.Restart(t)
+			loss(server)
 			late := processes(t, fl, 1, c)[0] // makes no claim before the other has told
 			for deadline := time.Now().Add(10 * time.Second); ; {
 				p, err := tryNow(t, late, call())

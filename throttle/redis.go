@@ -67,6 +67,7 @@ type RedisStore struct {
 	watchers   map[int]func(notice)
 	nextID     int
 	rank, live int
+	counted    bool // this process has shown itself
 }
 
 // NewRedisStore returns a store on client, which it never closes. It waits up

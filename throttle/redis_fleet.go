@@ -26,11 +26,12 @@ const joined = "joined "
 //	KEYS[1]  prefix:live, a hash of process -> server time of its last beat, ms
 //	ARGV[1]  this process
 //	ARGV[2]  how long a process counts as alive, ms
-//	Output   {rank of this process among the live ones by name, their number}
+//	Output   {rank of this process among the live ones by name, their number,
+//	          1 if this process wasn't among them}
 var beatScript = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-redis.call('HSET', KEYS[1], ARGV[1], now)
+local new = redis.call('HSET', KEYS[1], ARGV[1], now)
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 local all, rank, live = redis.call('HGETALL', KEYS[1]), 0, 0
 for i = 1, #all, 2 do
@@ -41,7 +42,7 @@ for i = 1, #all, 2 do
     if all[i] < ARGV[1] then rank = rank + 1 end
   end
 end
-return {rank, live}`)
+return {rank, live, new}`)
 
 // connect waits for Redis, loads the script and makes sure that the user may
 // do all that the store does.
@@ -136,12 +137,17 @@ func (s *RedisStore) beatOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(counts) != 2 {
+	if len(counts) != 3 {
 		return errWire
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.rank, s.live = int(counts[0]), max(1, int(counts[1]))
+	again := s.counted
+	s.rank, s.live, s.counted = int(counts[0]), max(1, int(counts[1])), true
+	s.mu.Unlock()
+	if again && counts[2] == 1 {
+		// It has forgotten us, and so perhaps everything.
+		s.pass(notice{kind: noticeHears})
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -128,6 +129,30 @@ func everything(t *testing.T, th *Throttle, store *clockStore) {
 	} else {
 		p.Answered(Verdict{Class: OK})
 		p.Done()
+	}
+}
+
+// Whoever comes with a time that is older than the state, because it was read
+// before a lock or the clock was set back, gets nothing twice.
+func TestATimeOlderThanTheStateGivesNothingTwice(t *testing.T) { // B120
+	for _, algorithm := range []Algorithm{SlidingWindow, FixedWindow, SlidingLog, TokenBucket, GCRA} {
+		m, luck := NewMemoryStore(), rand.New(rand.NewPCG(1, 9))
+		c := claim{account: "k", budget: "b", own: 1, keys: []Fingerprint{"k"}, models: []modelID{""}, runs: []run{{n: 1, cost: []float64{1}}}}
+		c.limits = compileLimits([]Limit{Requests(10, time.Second).Using(algorithm)}, noWait, "k")
+		went := 0
+		for step := range 3000 { // of 10 ms
+			now := 1e15 + 10_000*float64(step) - float64(luck.IntN(1_000_000))
+			a, _, _, err := m.decide(&c, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.outcomes[0][0].code == granted {
+				went++
+			}
+		}
+		if most := 10 * (30 + 2); went > most || went < 10*15 {
+			t.Errorf("%v: %d went in 30 seconds of ten each", algorithm, went)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ func TestADistantProcessGetsItsShare(t *testing.T) { // B144
 		t.Run(fmt.Sprintf("%s %v burst %d", limit, limit.Algorithm, limit.Burst), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				shared := NewMemoryStore()
-				ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+				ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 				defer cancel()
 				var wg sync.WaitGroup
 				var went [2]atomic.Int64

@@ -49,7 +49,7 @@ func soak(t *testing.T, store throttle.Store, keys func() int) {
 	}
 	wait(2000)
 	goroutines, heap, known := runtime.NumGoroutine(), heapInUse(), keys()
-	wait(10_000)
+	wait(6000)
 	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines && time.Now().Before(deadline); { // those that are ending
 		time.Sleep(time.Millisecond)
 	}

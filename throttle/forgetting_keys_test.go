@@ -37,7 +37,7 @@ func forgetfulFleet(t *testing.T, n int) (*MemoryStore, []leaser) {
 // answered makes a call that must go and gets the answer.
 func (l leaser) answered(t *testing.T, class Class) (probe bool) {
 	t.Helper()
-	p, err, _ := l.try("live", 0)
+	p, _, err := l.try("live", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func (l leaser) answered(t *testing.T, class Class) (probe bool) {
 
 func (l leaser) mustBeDenied(t *testing.T, reason error) {
 	t.Helper()
-	if p, err, _ := l.try("live", 0); !errors.Is(err, reason) {
+	if p, _, err := l.try("live", 0); !errors.Is(err, reason) {
 		p.Done()
 		t.Fatalf("a call: %v, want %v", err, reason)
 	}
@@ -90,7 +90,7 @@ func TestARefusedKeyThatWasLostIsProbedOnce(t *testing.T) { // rules 8 and 12
 				went := 0
 				for range 20 {
 					for _, l := range fleet {
-						if p, err, _ := l.try("live", 0); err == nil {
+						if p, _, err := l.try("live", 0); err == nil {
 							went++
 							if !p.Probe() {
 								t.Fatal("a call went that isn't the probe")
@@ -122,7 +122,7 @@ func TestTheAnswerOfAProbeCountsOverALoss(t *testing.T) { // rule 12
 			}
 			fleet[0].answered(t, KeyRefused)
 			time.Sleep(5 * time.Minute)
-			p, err, _ := fleet[0].try("live", 0)
+			p, _, err := fleet[0].try("live", 0)
 			if err != nil || !p.Probe() {
 				t.Fatalf("the probe: %v", err)
 			}
@@ -140,7 +140,7 @@ func TestTheAnswerOfAProbeCountsOverALoss(t *testing.T) { // rule 12
 			for i, l := range fleet {
 				if tt.refused {
 					l.mustBeDenied(t, ErrKeyRefused)
-				} else if p, err, _ := l.try("live", 0); err != nil || p.Probe() {
+				} else if p, _, err := l.try("live", 0); err != nil || p.Probe() {
 					t.Errorf("%+v: process %d after the probe: %v", tt, i, err)
 				}
 			}
@@ -166,7 +166,7 @@ func TestWhatOneProcessKnowsIsToldWhenAnotherFindsTheLoss(t *testing.T) { // rul
 				missed := &unheardStore{Store: memory}
 				deaf := leaser{testThrottle(t, Config{Store: missed, Budgets: testBudget(Requests(10_000, 24*time.Hour)), Lanes: []lanes.Lane{{Name: "live", Share: 1}}}), nil}
 				deaf.mustGo(t, "live", 0)
-				p, err, _ := fleet[0].try("live", 0)
+				p, _, err := fleet[0].try("live", 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -26,7 +26,7 @@ func TestLeasesCountAsUseAndAllOfTheBudgetIsUsable(t *testing.T) {
 			}
 			went := 0
 			for i := range 600 {
-				p, err, _ := fleet[i%processes].try("live", 10)
+				p, _, err := fleet[i%processes].try("live", 10)
 				if err != nil {
 					continue
 				}
@@ -49,7 +49,7 @@ func TestNobodyIsRefusedWhereItsOwnChunkHasRoom(t *testing.T) {
 		took := int64(0)
 		for i := range 400 {
 			tokens := int64(1 + i*7%40)
-			if p, err, _ := l.try("live", tokens); err == nil {
+			if p, _, err := l.try("live", tokens); err == nil {
 				took += tokens
 				p.Done()
 			} else if left := 1000 - took; left >= tokens {
@@ -67,7 +67,7 @@ func TestChunksShrinkAsTheBudgetRunsLow(t *testing.T) {
 		memory := NewMemoryStore()
 		l := newLeaser(t, memory, Config{Lease: leasing.Policy{Chunk: 1000}, Budgets: testBudget(Requests(100, 24*time.Hour)), Instances: 2})
 		plain := newLeaser(t, memory, Config{Budgets: testBudget(Requests(100, 24*time.Hour))})
-		p, err, _ := l.try("live", 0)
+		p, _, err := l.try("live", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,13 +76,13 @@ func TestChunksShrinkAsTheBudgetRunsLow(t *testing.T) {
 			t.Errorf("%v of 99 are leased by one of two, want a quarter", got)
 		}
 		for range 75 { // all the rest, by somebody without a lease
-			p, err, _ := plain.try("live", 0)
+			p, _, err := plain.try("live", 0)
 			if err != nil {
 				t.Fatalf("a process without leases: %v", err)
 			}
 			p.Done()
 		}
-		if _, err, _ := plain.try("live", 0); !errors.Is(err, ErrBudget) {
+		if _, _, err := plain.try("live", 0); !errors.Is(err, ErrBudget) {
 			t.Errorf("with all used or leased: %v", err)
 		}
 	})
@@ -94,7 +94,7 @@ func TestALeaseBelongsToItsLaneAndHigherOnesMaySpendIt(t *testing.T) {
 		l := newLeaser(t, memory, Config{Lease: chunkOfTen, Budgets: testBudget(Requests(1000, time.Hour))})
 		call := func(lane string) int64 {
 			before := l.store.claims.Load()
-			p, err, _ := l.try(lane, 0)
+			p, _, err := l.try(lane, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func TestALeaseHoldsEveryLimitAtTheMeanCost(t *testing.T) {
 			Lease: chunkOfTen, Budgets: testBudget(Requests(1000, time.Hour), Tokens(100_000, time.Hour)),
 			Account: []Limit{Tokens(50_000, time.Hour), Points(10, time.Hour)},
 		})
-		p, err, _ := l.try("live", 300)
+		p, _, err := l.try("live", 300)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestNoLeaseForPacedCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: leasing.Policy{Chunk: 5}, Budgets: testBudget(Requests(10, time.Second).Using(GCRA).WithBurst(1))})
 		for range 20 {
-			p, err, _ := l.try("live", 0)
+			p, _, err := l.try("live", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestNoLeaseWhileAnybodyWaitsInItsOwnOrAHigherLane(t *testing.T) {
 			memory := NewMemoryStore()
 			c := Config{Lease: chunkOfTen, Budgets: testBudget(Requests(1000, time.Hour), Tokens(100, time.Hour)), Lanes: []lanes.Lane{{Name: "live", Share: 1, Wait: -1}, {Name: "background", Share: 1, Wait: -1}}}
 			other, l := newLeaser(t, memory, c), newLeaser(t, memory, c)
-			p, err, _ := other.try(tt.waits, 60)
+			p, _, err := other.try(tt.waits, 60)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +179,7 @@ func TestNoLeaseWhileAnybodyWaitsInItsOwnOrAHigherLane(t *testing.T) {
 				_, _ = other.Acquire(ctx, c)
 			}()
 			synctest.Wait()
-			p, err, _ = l.try(tt.asks, 0)
+			p, _, err = l.try(tt.asks, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -254,7 +254,7 @@ func TestAutoLeasesNothingOfShortWindowsOrToALoneCall(t *testing.T) {
 		}{{9 * time.Second, time.Millisecond}, {time.Minute, time.Second}} {
 			l := newLeaser(t, NewMemoryStore(), Config{Lease: leasing.Auto(), Budgets: testBudget(Requests(1_000_000, tt.per))})
 			for range 50 {
-				p, err, _ := l.try("live", 0)
+				p, _, err := l.try("live", 0)
 				if err != nil {
 					t.Fatal(err)
 				}

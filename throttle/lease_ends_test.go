@@ -17,7 +17,7 @@ var longLease = leasing.Policy{Chunk: 50, MaxAge: time.Minute}
 // mustGo makes a call that must go, and ends its permit.
 func (l leaser) mustGo(t *testing.T, lane string, tokens int64) {
 	t.Helper()
-	p, err, _ := l.try(lane, tokens)
+	p, _, err := l.try(lane, tokens)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestAPauseEndsTheLeasesOfEveryProcessAtOnce(t *testing.T) { // B30
 			after := 0
 			for i := range 300 {
 				for j, l := range fleet {
-					p, err, _ := l.try("live", 0)
+					p, _, err := l.try("live", 0)
 					if err != nil {
 						if paused.IsZero() || !errors.Is(err, ErrPaused) {
 							t.Fatal(err)
@@ -65,7 +65,7 @@ func TestAPauseEndsTheLeasesOfEveryProcessAtOnce(t *testing.T) { // B30
 func TestThereIsNoLeaseInARamp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: chunkOfTen, Budgets: testBudget(Requests(1000, time.Second)), Pause: pause.Policy{Ramp: 5 * time.Second}})
-		p, err, _ := l.try("live", 0)
+		p, _, err := l.try("live", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestThereIsNoLeaseInARamp(t *testing.T) {
 
 func (l leaser) mustGoOrNot(t *testing.T) {
 	t.Helper()
-	if p, err, _ := l.try("live", 0); err == nil {
+	if p, _, err := l.try("live", 0); err == nil {
 		p.Done()
 	} else if !errors.Is(err, ErrBudget) && !errors.Is(err, ErrPaused) {
 		t.Fatal(err)
@@ -102,11 +102,11 @@ func TestALeaseIsTrustedFromTheBeginningOfItsClaim(t *testing.T) {
 		l.store.set(false, 1500*time.Millisecond)
 		l.mustGo(t, "live", 0) // the lease has 1490 ms left when it comes
 		l.store.set(false, time.Millisecond)
-		if _, _, took := l.try("live", 0); took != 0 {
+		if _, took, _ := l.try("live", 0); took != 0 {
 			t.Error("a lease in its time isn't spent")
 		}
 		time.Sleep(1490 * time.Millisecond)
-		if _, _, took := l.try("live", 0); took == 0 {
+		if _, took, _ := l.try("live", 0); took == 0 {
 			t.Error("a lease was spent beyond its time")
 		}
 	})
@@ -136,7 +136,7 @@ func TestALeaseOnceTheClaimTookLongerThanItsAgeIsNotSpent(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: leasing.Policy{Chunk: 50, MaxAge: time.Second}, Budgets: testBudget(Requests(10_000, time.Hour))})
 		l.store.set(false, 1200*time.Millisecond)
 		for range 3 {
-			if _, err, took := l.try("live", 0); err != nil || took < time.Second {
+			if _, took, err := l.try("live", 0); err != nil || took < time.Second {
 				t.Fatalf("after %v: %v; a lease was spent beyond its age", took, err)
 			}
 		}
@@ -152,17 +152,17 @@ func TestSettlementsGoIntoTheChunkAndAfterItsEndToTheWindowCharged(t *testing.T)
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: chunkOfTen, Budgets: testBudget(Tokens(100_000, 24*time.Hour))})
 		l.mustGo(t, "live", 100) // and ten like it
-		first, err, _ := l.try("live", 100)
+		first, _, err := l.try("live", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err, _ := l.try("live", 100)
+		stream, _, err := l.try("live", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
 		trips := l.store.claims.Load()
 		first.Settle(Cost{InputTokens: 40})
-		if _, err, took := l.try("live", 850); err != nil || took > 0 || l.store.claims.Load() != trips {
+		if _, took, err := l.try("live", 850); err != nil || took > 0 || l.store.claims.Load() != trips {
 			t.Errorf("what a call didn't need isn't spent: %v after %v", err, took)
 		}
 		time.Sleep(45 * time.Minute)
@@ -181,7 +181,7 @@ func TestAnExcessMakesADebtOfTheChunkAndIsChargedInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: chunkOfTen, Budgets: testBudget(Tokens(100_000, 24*time.Hour))})
 		l.mustGo(t, "live", 100)
-		p, err, _ := l.try("live", 100)
+		p, _, err := l.try("live", 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestACancelledCallCanGoAgainFromItsChunk(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: chunkOfTen, Budgets: testBudget(Requests(1000, 24*time.Hour))})
 		l.mustGo(t, "live", 0)
 		for range 100 {
-			p, err, _ := l.try("live", 0)
+			p, _, err := l.try("live", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,21 +223,21 @@ func TestARefusedKeySpendsNoLeaseAndItsNextGenerationNotTheOldOne(t *testing.T) 
 		two.mustGo(t, "live", 0)
 		refuse := func() {
 			t.Helper()
-			p, err, _ := one.try("live", 0)
+			p, _, err := one.try("live", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.Answered(Verdict{Class: KeyRefused})
 			p.Done()
 			for _, l := range []leaser{one, two} {
-				if _, err, _ := l.try("live", 0); !errors.Is(err, ErrKeyRefused) {
+				if _, _, err := l.try("live", 0); !errors.Is(err, ErrKeyRefused) {
 					t.Fatalf("a call of a refused key: %v", err)
 				}
 			}
 		}
 		refuse()
 		time.Sleep(5 * time.Minute) // the leases have ended, the probe is due
-		p, err, _ := two.try("live", 0)
+		p, _, err := two.try("live", 0)
 		if err != nil || !p.Probe() {
 			t.Fatalf("the probe: %v", err)
 		}
@@ -253,17 +253,17 @@ func TestALeaseOfAnOpenedKeyKnowsItsGeneration(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: leasing.Policy{Chunk: 50, MaxAge: time.Hour}, Budgets: testBudget(Requests(10_000, time.Hour))})
 		l.mustGo(t, "live", 0) // leased for an hour
 		for range 3 {
-			p, err, _ := l.try("live", 0)
+			p, _, err := l.try("live", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p.Answered(Verdict{Class: KeyRefused})
 			p.Done()
-			if _, err, _ := l.try("live", 0); !errors.Is(err, ErrKeyRefused) {
+			if _, _, err := l.try("live", 0); !errors.Is(err, ErrKeyRefused) {
 				t.Fatalf("a call of a refused key: %v", err)
 			}
 			time.Sleep(5 * time.Minute)
-			p, err, _ = l.try("live", 0)
+			p, _, err = l.try("live", 0)
 			if err != nil || !p.Probe() {
 				t.Fatalf("the probe: %v", err)
 			}
@@ -280,14 +280,14 @@ func TestADeniedModelSpendsNoLease(t *testing.T) {
 		one, two := newLeaser(t, memory, c), newLeaser(t, memory, c)
 		one.mustGo(t, "live", 0)
 		two.mustGo(t, "live", 0)
-		p, err, _ := one.try("live", 0)
+		p, _, err := one.try("live", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Answered(Verdict{Class: ModelDenied, Scope: ScopeModel})
 		p.Done()
 		for _, l := range []leaser{one, two} {
-			if _, err, _ := l.try("live", 0); !errors.Is(err, ErrModelDenied) {
+			if _, _, err := l.try("live", 0); !errors.Is(err, ErrModelDenied) {
 				t.Errorf("a call of a denied model: %v", err)
 			}
 			if p, err := l.Acquire(context.Background(), Call{Key: "k", Model: "another"}); err != nil {

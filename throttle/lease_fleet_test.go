@@ -25,7 +25,7 @@ func TestProcessesKilledWithALeaseCostTheFleetTheirChunksForAWindow(t *testing.T
 				c := Config{Lease: chunkOfTen, Outage: OutageClosed, Budgets: testBudget(Requests(60, time.Minute).Using(tt.algorithm))}
 				for range 20 {
 					killed := newLeaser(t, memory, c)
-					if p, err, _ := killed.try("live", 0); err == nil {
+					if p, _, err := killed.try("live", 0); err == nil {
 						p.Done()
 					}
 					killed.store.set(true, 0)
@@ -34,7 +34,7 @@ func TestProcessesKilledWithALeaseCostTheFleetTheirChunksForAWindow(t *testing.T
 				time.Sleep(tt.back)
 				went := 0
 				for range 200 {
-					if p, err, _ := survivor.try("live", 0); err == nil {
+					if p, _, err := survivor.try("live", 0); err == nil {
 						p.Done()
 						went++
 					}
@@ -165,7 +165,7 @@ func TestBackgroundLeasesLeaveLiveCallsTheirPart(t *testing.T) { // B145
 		grab := func() {
 			for _, l := range fleet[:4] {
 				for range 2 {
-					if p, err, _ := l.try("background", 0); err == nil {
+					if p, _, err := l.try("background", 0); err == nil {
 						p.Done()
 					}
 				}

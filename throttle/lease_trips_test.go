@@ -27,12 +27,12 @@ func newLeaser(t *testing.T, memory *MemoryStore, c Config) leaser {
 }
 
 // try makes a call without waiting, and returns how long that took.
-func (l leaser) try(lane string, tokens int64) (Permit, error, time.Duration) {
+func (l leaser) try(lane string, tokens int64) (Permit, time.Duration, error) {
 	start := time.Now()
 	c := testCall
 	c.Lane.Name, c.Cost.InputTokens = lane, tokens
 	p, err := l.Acquire(context.Background(), c)
-	return p, err, time.Since(start)
+	return p, time.Since(start), err
 }
 
 // charged is what the store has charged to the first limit of the budget.
@@ -56,7 +56,7 @@ func TestASteadyCallerMakesOneRoundTripForTenCallsAndNeverWaitsForIt(t *testing.
 			const calls = 400
 			slow := 0
 			for i := range calls {
-				p, err, took := l.try("live", 100)
+				p, took, err := l.try("live", 100)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,7 +85,7 @@ func TestACallerThatHasALeaseMakesNoRoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: chunkOfTen, Budgets: testBudget(Requests(1000, time.Hour))})
 		for i := range 8 { // the first, and all but a quarter of the ten
-			p, err, _ := l.try("live", 0)
+			p, _, err := l.try("live", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestWhatIsLeftIsGivenBackWhenNobodyCallsAndOnClose(t *testing.T) {
 			l := newLeaser(t, NewMemoryStore(), Config{Lease: chunkOfTen, Budgets: testBudget(Requests(1000, time.Hour))})
 			l.store.set(false, time.Millisecond)
 			for _, lane := range []string{"live", "live", "background"} {
-				p, err, _ := l.try(lane, 0)
+				p, _, err := l.try(lane, 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -14,7 +14,7 @@ func TestAClaimUnderWayDoesNotUndoAResumption(t *testing.T) {
 			memory := NewMemoryStore()
 			c := Config{Budgets: testBudget(Requests(1000, time.Hour))}
 			late, other := newLeaser(t, memory, c), newLeaser(t, memory, c)
-			p, err, _ := late.try("live", 0)
+			p, _, err := late.try("live", 0)
 			if err != nil {
 				t.Fatal(err)
 			}

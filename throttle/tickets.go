@@ -49,9 +49,9 @@ type line struct {
 
 // A withdrawal is a ticket that the claim's own queue has taken back.
 type withdrawal struct {
-	lane, record int
-	since        float64
-	stands       bool // its call has gone, or waits on: it has left no room behind
+	ticket
+	record int
+	stands bool // its call has gone, or waits on: it has left no room behind
 }
 
 // A placed ticket is one and where it stands: 0 the budget's record, 1 the
@@ -85,7 +85,7 @@ func (b *bench) lineUp() {
 		before := len(rec.line)
 		rec.line = slices.DeleteFunc(rec.line, func(t ticket) bool {
 			if b.c.process != "" && t.process == b.c.process {
-				b.withdrawn = append(b.withdrawn, withdrawal{lane: t.lane, record: i, since: t.since})
+				b.withdrawn = append(b.withdrawn, withdrawal{ticket: t, record: i})
 				return true
 			}
 			return slices.Contains(dead, owner(t.process))
@@ -155,10 +155,25 @@ func (b *bench) wait(r *run, o outcome) {
 // goes notes that calls of the run go, which may have had a ticket.
 func (b *bench) goes(r *run) {
 	for i := range b.withdrawn {
-		if w := &b.withdrawn[i]; w.lane == r.lane && w.since == b.since {
-			w.stands = true
+		w := &b.withdrawn[i]
+		w.stands = w.stands || b.was(w, r.lane, b.since, r.cost)
+	}
+}
+
+// was reports whether a ticket was that of a call, or of one that came at the
+// same moment and needed no more.
+func (b *bench) was(w *withdrawal, lane int, since float64, cost []float64) bool {
+	if w.lane != lane || w.since != since {
+		return false
+	}
+	for _, s := range w.lacks {
+		for i := range b.c.limits {
+			if b.c.limits[i].label == s.label && b.recordOf(i) == b.records()[w.record] && cost[i] < s.units {
+				return false
+			}
 		}
 	}
+	return true
 }
 
 // seat leaves the tickets of the claim's queue. A call that had one and neither
@@ -174,7 +189,7 @@ func (b *bench) seat() {
 				b.dirty[i] = true
 				for j := range b.withdrawn {
 					w := &b.withdrawn[j]
-					w.stands = w.stands || w.record == i && w.lane == s.lane && w.since == s.since
+					w.stands = w.stands || w.record == i && b.was(w, s.lane, s.since, s.cost)
 				}
 			}
 		}

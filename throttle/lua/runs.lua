@@ -1,7 +1,4 @@
--- Runs: {lane, key, model, n, patience, mayProbe, hold, holds, pauses 1, 2,
--- since, age, cost by limit}. See decide.go.
-local COST = 12
-
+-- Which calls go. See decide.go.
 local function rate_of(r)
   local rate = huge
   for i, s in ipairs(limits) do

@@ -1,4 +1,6 @@
--- Who waits in other processes. See tickets.go.
+-- Who waits in other processes. See tickets.go. A run is {lane, key, model, n,
+-- patience, mayProbe, hold, holds, pauses 1, 2, since, age, cost by limit}.
+local COST = 12
 local waiting, next_waiting, void, seats = {}, 1, huge, {}
 local others, others_ramp, withdrawn = {}, { 0, 0 }, {}
 local ahead, ahead_ramp = {}, { 0, 0 }
@@ -18,7 +20,7 @@ local function line_up()
     local kept = {}
     for _, t in ipairs(rec.line) do
       if process ~= '' and t[1] == process then
-        withdrawn[#withdrawn + 1] = { t[2], i, t[3], false } -- lane, record, since, stands
+        withdrawn[#withdrawn + 1] = { t, i, false } -- ticket, record, stands
       elseif not dead[owner(t[1])] then
         kept[#kept + 1] = t
         waiting[#waiting + 1] = { t, i }
@@ -58,15 +60,25 @@ local function let_ahead(r)
 end
 
 -- wait notes the first call of each lane that waits: {lane, since, turn, lacks
--- by limit, lacks of the ramps}.
+-- by limit, lacks of the ramps, run}.
 local function wait(r, turn, lacking, ramps)
   if #seats > 0 and seats[#seats][1] == r[1] then return end
-  seats[#seats + 1] = { r[1], since, turn, lacking, ramps }
+  seats[#seats + 1] = { r[1], since, turn, lacking, ramps, r }
+end
+
+local function was(t, i, r, came_at)
+  if t[2] ~= r[1] or t[3] ~= came_at then return false end
+  for o = 5, #t, 2 do
+    for j, s in ipairs(limits) do
+      if s[1] == t[o] and record_of(j) == recs[i] and r[COST + j] < t[o + 1] then return false end
+    end
+  end
+  return true
 end
 
 local function goes(r)
   for _, w in ipairs(withdrawn) do
-    if w[1] == r[1] and w[3] == since then w[4] = true end
+    w[3] = w[3] or was(w[1], w[2], r, since)
   end
 end
 
@@ -82,12 +94,12 @@ local function seat()
       if #t > 4 then
         rec.line[#rec.line + 1], rec.dirty = t, true
         for _, old in ipairs(withdrawn) do
-          if old[2] == i and old[1] == w[1] and old[3] == w[2] then old[4] = true end
+          if old[2] == i and was(old[1], i, w[6], w[2]) then old[3] = true end
         end
       end
     end
   end
   for _, w in ipairs(withdrawn) do
-    if not w[4] then recs[w[2]].freed = true end
+    if not w[3] then recs[w[2]].freed = true end
   end
 end

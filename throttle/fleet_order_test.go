@@ -20,9 +20,11 @@ type standing struct {
 	books       [2]*book
 	// To see whether its process comes in time:
 	meters []*meter
+	own    int // how many of them are the budget's
 	cost   []int64
 	before []int64 // what those of its own queue need that go first
 	due    int64
+	untold int64 // until then it need not know that somebody before it lacks less
 }
 
 // turns is the order within one claim.
@@ -34,6 +36,7 @@ type turns struct {
 	counted               map[*standing]bool
 	void                  int64 // when the first of those who go first may turn out to be dead
 	went                  map[int]bool
+	had                   map[int]*standing // the tickets that were taken back, by lane
 	first                 map[int]*standing // the claim's own, by lane
 }
 
@@ -50,7 +53,7 @@ func (r *referee) lineUp() {
 	r.turns = turns{
 		ahead: make([]int64, len(r.meters)), others: make([]int64, len(r.meters)),
 		counted: map[*standing]bool{}, void: math.MaxInt64, lane: -1,
-		went: map[int]bool{}, first: map[int]*standing{},
+		went: map[int]bool{}, first: map[int]*standing{}, had: map[int]*standing{},
 	}
 	dead := map[string]bool{}
 	for _, b := range r.books {
@@ -62,6 +65,9 @@ func (r *referee) lineUp() {
 	}
 	for _, b := range r.books {
 		b.line = slices.DeleteFunc(b.line, func(s *standing) bool {
+			if s.process == r.c.process {
+				r.turns.had[s.lane] = s
+			}
 			return s.process == r.c.process || dead[s.process[:8]]
 		})
 	}
@@ -124,7 +130,7 @@ func (r *referee) letAhead(run *run) {
 func (r *referee) waits(run *run, o outcome, cost []int64, lacks lackSet) {
 	s := &standing{
 		process: r.c.process, lane: run.lane, since: r.turns.since, turn: r.now + whole64(o.wait),
-		needs: map[*meter]int64{}, books: r.books, meters: r.meters, cost: cost,
+		needs: map[*meter]int64{}, books: r.books, meters: r.meters, own: r.c.own, cost: cost,
 	}
 	for i, m := range r.meters {
 		s.before = append(s.before, r.turns.ahead[i]-r.turns.others[i])
@@ -151,6 +157,7 @@ func (r *referee) seat() {
 		return
 	}
 	for _, s := range r.turns.first {
+		r.shrunk(s)
 		for i, b := range r.books {
 			lacks := s.ramps[i]
 			for _, m := range b.meters {
@@ -159,6 +166,23 @@ func (r *referee) seat() {
 			if lacks {
 				b.line = append(b.line, s)
 			}
+		}
+	}
+}
+
+// shrunk excuses those who wait behind a call that lacks less than it did, and
+// waits on: they aren't told, and come at the instant that they were.
+func (r *referee) shrunk(s *standing) {
+	had := r.turns.had[s.lane]
+	if had == nil || had.since != s.since {
+		return
+	}
+	for m, units := range had.needs {
+		if s.needs[m] >= units {
+			continue
+		}
+		for _, o := range r.standing() {
+			o.untold = max(o.untold, o.turn)
 		}
 	}
 }
@@ -184,7 +208,7 @@ func (r *referee) makeDue() {
 		}
 	}
 	for s := range all {
-		at := r.dueOf(s, all)
+		at := max(r.dueOf(s), s.untold)
 		if s.forgiven() {
 			at = max(at, s.due)
 		}
@@ -207,7 +231,7 @@ func (s *standing) forgiven() bool {
 }
 
 // dueOf is when a call may go, or may find somebody before it dead.
-func (r *referee) dueOf(s *standing, all map[*standing]bool) int64 {
+func (r *referee) dueOf(s *standing) int64 {
 	at, void := r.now, int64(math.MaxInt64)
 	for _, b := range s.books {
 		at = max(at, b.pause.until+b.pause.ramp) // within the ramp it may ask earlier
@@ -218,10 +242,14 @@ func (r *referee) dueOf(s *standing, all map[*standing]bool) int64 {
 			continue
 		}
 		ahead := s.before[i]
-		for o := range all {
-			if o.process != s.process && (o.lane < s.lane || o.lane == s.lane && o.since <= s.since) {
-				ahead += o.needs[m] // or less, where it is gone from one book
-				void = min(void, o.turn+stands+1)
+		for k, b := range s.books {
+			for _, o := range b.line {
+				if o.process == s.process || o.lane > s.lane || o.lane == s.lane && o.since > s.since {
+					continue
+				}
+				if void = min(void, o.turn+stands+1); (i < s.own) == (k == 0) {
+					ahead += o.needs[m]
+				}
 			}
 		}
 		m = m.clone()

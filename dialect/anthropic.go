@@ -23,6 +23,7 @@ var anthropic = &vendor{
 	signs:     []sign{anError}, // events of a stream
 	unnamed:   throttle.ServerError,
 	usage:     anthropicUsage,
+	shown:     anthropicShown,
 }
 
 var anthropicRules = []rule{

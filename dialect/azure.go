@@ -41,6 +41,7 @@ var azureOpenAI = &vendor{
 	unnamed:   throttle.ServerError,
 	wait:      azureWait,
 	usage:     openAIUsage,
+	shown:     azureShown,
 	rules: in([]rule{
 		{at: "error.code", is: []string{"DeploymentNotFound"}, class: throttle.ModelDenied},
 		{at: "error.code", is: []string{"content_filter"}, class: throttle.BadRequest},

@@ -11,11 +11,11 @@ import (
 
 // likeOpenAI returns a vendor whose API is OpenAI's, changed where it differs.
 // Unlike OpenAI, none of them is taken to charge the cap of the output up
-// front, and a 404 is a model that doesn't exist or isn't for this key: they
-// have no code for it.
+// front, or to show its limits in the same headers, and a 404 is a model that
+// doesn't exist or isn't for this key: they have no code for it.
 func likeOpenAI(name string, change func(*vendor)) *vendor {
 	v := *openAI
-	v.name, v.reserves = name, false
+	v.name, v.reserves, v.shown = name, false, nil
 	v.messages = []string{"error.message", "message", "error", "detail"}
 	change(&v)
 	v.rules = in(v.rules, openAIRules, []rule{{status: 404, class: throttle.ModelDenied}})
@@ -26,6 +26,7 @@ func likeOpenAI(name string, change func(*vendor)) *vendor {
 // and its errors as reported in public.
 var mistral = likeOpenAI("mistral", func(v *vendor) {
 	v.codes = []string{"type", "code"}
+	v.shown = mistralShown
 	v.rules = []rule{
 		{at: "type", is: []string{"service_tier_capacity_exceeded"}, class: throttle.Overloaded, undone: true},
 		{at: "code", is: []string{"3505"}, class: throttle.Overloaded, undone: true},
@@ -35,9 +36,10 @@ var mistral = likeOpenAI("mistral", func(v *vendor) {
 })
 
 // groq is https://api.groq.com. Sources: console.groq.com/docs, "Rate limits"
-// and "Errors". Its x-ratelimit-*-requests are those of a day.
+// and "Errors".
 var groq = likeOpenAI("groq", func(v *vendor) {
 	v.reserves = true
+	v.shown = groqShown
 	v.rules = []rule{
 		// It has the code of a request that came too early, but never fits.
 		{status: 413, class: throttle.BadRequest},
@@ -56,6 +58,7 @@ var deepSeek = likeOpenAI("deepseek", func(*vendor) {})
 // a wrong key as for a wrong argument.
 var xAI = likeOpenAI("xai", func(v *vendor) {
 	v.codes = []string{"code", "error.code"}
+	v.shown = xAIShown
 	v.rules = []rule{
 		{says: []string{"incorrect api key provided"}, class: throttle.KeyRefused}, // with 400
 		{says: []string{"used all available credits"}, class: throttle.CreditExhausted},
@@ -99,11 +102,12 @@ func openRouterWait(a *answer) (time.Duration, bool) {
 // together is https://api.together.ai. Source: docs.together.ai, "Rate
 // limits": the rate follows recent successes; above it the answer is 429, below
 // it, where the platform is at fault, 503.
-var together = likeOpenAI("together", func(*vendor) {})
+var together = likeOpenAI("together", func(v *vendor) { v.shown = togetherShown })
 
 // fireworks is https://api.fireworks.ai. Sources: docs.fireworks.ai,
 // "Inference error codes" and "Serverless rate limits".
 var fireworks = likeOpenAI("fireworks", func(v *vendor) {
+	v.shown = fireworksShown
 	v.rules = []rule{
 		{status: 403, class: throttle.KeyRefused},
 		{status: 412, class: throttle.KeyRefused}, // the account is suspended
@@ -125,6 +129,8 @@ var huggingFace = likeOpenAI("huggingface", func(v *vendor) {
 	v.caps = append(v.caps[:len(v.caps):len(v.caps)], "parameters.max_new_tokens")
 	v.busyScope = throttle.ScopeKey
 	v.figures = []string{"estimated_time"}
+	v.shown = openAIShown // of the router, which passes a provider's on
+	v.reports = []func(*http.Response) []throttle.Report{draftReports}
 	v.wait = func(a *answer) (time.Duration, bool) {
 		return pause.Until(a.facts.code("estimated_time"), a.now) // seconds
 	}

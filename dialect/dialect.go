@@ -45,6 +45,12 @@ type Custom struct {
 	// what a Meter finds isn't shown to Judge. Judge must not touch the response's own Body, and must put no
 	// credential into Detail.
 	Judge func(*http.Response, []byte, throttle.Verdict) throttle.Verdict
+	// Reports returns what an answer's header says of limits, beside what the
+	// base reads there; of two reports for one unit and window the stricter
+	// figures stand. In a Report, Remaining 0 means that nothing is left:
+	// what isn't said is throttle.Unsaid, and Remaining counts only where Per
+	// is set. Reports must not touch the response's Body.
+	Reports func(*http.Response) []throttle.Report
 }
 
 // New returns a dialect that is base, except for what c says. A nil base is
@@ -69,6 +75,9 @@ func New(name string, base Dialect, c Custom) Dialect {
 	}
 	if c.Judge != nil {
 		v.judges = append(slices.Clip(v.judges), c.Judge)
+	}
+	if c.Reports != nil {
+		v.reports = append(slices.Clip(v.reports), c.Reports)
 	}
 	return &v
 }

@@ -33,6 +33,7 @@ var gitHub = &vendor{
 	signs:         []sign{{at: "errors.*.type", is: "RATE_LIMITED"}}, // of GraphQL
 	unnamed:       throttle.Busy,
 	wait:          gitHubWait,
+	reports:       []func(*http.Response) []throttle.Report{gitHubReports},
 	rules: []rule{
 		{says: []string{"secondary rate limit"}, class: throttle.Busy, wait: time.Minute}, // with 403 and 429
 		{says: []string{"secondary-rate-limit"}, class: throttle.Busy, wait: time.Minute},
@@ -52,6 +53,30 @@ func gitHubWait(a *answer) (time.Duration, bool) {
 		return 0, false
 	}
 	return resetInstant(a)
+}
+
+// gitHubWindows are those resources whose limits are known to be counted in an
+// hour or a minute. GraphQL's are points.
+var gitHubWindows = map[string]throttle.Report{
+	"core":        {Unit: throttle.UnitRequests, Per: time.Hour},
+	"graphql":     {Unit: throttle.UnitPoints, Per: time.Hour},
+	"search":      {Unit: throttle.UnitRequests, Per: time.Minute},
+	"code_search": {Unit: throttle.UnitRequests, Per: time.Minute},
+}
+
+// gitHubReports goes by the resource that the answer names, which is the first
+// part of the model, too.
+func gitHubReports(resp *http.Response) []throttle.Report {
+	resource := agreed(resp.Header["X-Ratelimit-Resource"])
+	if resource == "" && resp.Request != nil {
+		resource, _, _ = strings.Cut(gitHubResource(resp.Request), "/")
+	}
+	r, known := gitHubWindows[resource]
+	if !known {
+		return nil
+	}
+	s := shown{unit: r.Unit, per: r.Per, limit: "X-Ratelimit-Limit", remaining: gitHubRemaining}
+	return []throttle.Report{s.read(resp.Header)}
 }
 
 func gitHubToken(r *http.Request) string {

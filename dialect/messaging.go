@@ -58,7 +58,8 @@ var sendGrid = &vendor{
 	rules: []rule{
 		{says: []string{"maximum credits exceeded"}, class: throttle.CreditExhausted},
 	},
-	wait: resetInstant,
+	wait:  resetInstant,
+	shown: sendGridShown,
 }
 
 // mailgun is https://api.mailgun.net. Its 401 is plain text.

@@ -30,6 +30,7 @@ var openAI = &vendor{
 	signs:   []sign{anError, {at: "response.error"}, {at: "type", is: "error"}},
 	unnamed: throttle.ServerError,
 	usage:   openAIUsage,
+	shown:   openAIShown,
 }
 
 var openAIRules = []rule{

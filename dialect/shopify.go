@@ -36,7 +36,8 @@ var shopify = &vendor{
 		{at: shopifyCode, is: []string{"MAX_COST_EXCEEDED"}, class: throttle.BadRequest}, // never fits
 		{status: 423, class: throttle.KeyRefused},                                        // the shop is locked
 	},
-	usage: []usageField{{role: points, at: []string{"extensions.cost.actualQueryCost"}}},
+	reports: []func(*http.Response) []throttle.Report{shopifyReports},
+	usage:   []usageField{{role: points, at: []string{"extensions.cost.actualQueryCost"}}},
 }
 
 // Where an answer of GraphQL has its error and the state of the bucket.
@@ -67,6 +68,20 @@ func seconds(s float64) (time.Duration, bool) {
 		return pause.MaxHint, true
 	}
 	return max(time.Duration(s*float64(time.Second)), time.Microsecond), true
+}
+
+// shopifyReports reads how full the leaky bucket of REST is, "32/40". Its size
+// isn't what a limit per second is, so that only what is left is said. GraphQL's
+// is in the body, where nobody waits for it.
+func shopifyReports(resp *http.Response) []throttle.Report {
+	used, size, _ := strings.Cut(agreed(resp.Header["X-Shopify-Shop-Api-Call-Limit"]), "/")
+	inIt, fits := amount(used), amount(size)
+	if inIt < 0 || fits < 1 {
+		return nil
+	}
+	return []throttle.Report{{
+		Unit: throttle.UnitRequests, Per: time.Second, Limit: throttle.Unsaid, Remaining: max(0, fits-inIt),
+	}}
 }
 
 func shopifyAPI(r *http.Request) string {

@@ -29,6 +29,21 @@ func TestVendorsTablesHangTogether(t *testing.T) {
 		}
 		checkPlaces(t, v)
 		checkRules(t, v)
+		checkShown(t, v)
+	}
+}
+
+func checkShown(t *testing.T, v *vendor) {
+	t.Helper()
+	for i, s := range v.shown {
+		for _, name := range []string{s.limit, s.remaining, s.refill} {
+			if name != http.CanonicalHeaderKey(name) {
+				t.Errorf("%s: header %q isn't in canonical form", v.name, name)
+			}
+		}
+		if s.limit == "" || s.remaining == "" || s.instead && i == 0 {
+			t.Errorf("%s: %+v isn't a limit", v.name, s)
+		}
 	}
 }
 

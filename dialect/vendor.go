@@ -60,6 +60,10 @@ type vendor struct {
 	wait   func(*answer) (time.Duration, bool)
 	judges []func(*http.Response, []byte, throttle.Verdict) throttle.Verdict
 	usage  []usageField
+	// shown are the limits that headers show, reports what is read of them where
+	// a table can't say it.
+	shown   []shown
+	reports []func(*http.Response) []throttle.Report
 }
 
 // Name returns the dialect's name.

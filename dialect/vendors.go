@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/headgate-go/headgate/throttle"
+import (
+	"net/http"
+
+	"github.com/headgate-go/headgate/throttle"
+)
 
 // The dialects of this package. Each says in its source file what it goes by.
 var (
@@ -92,6 +96,8 @@ func plainHTTP(name string) *vendor {
 		codes:     []string{"error.code", "error.type", "code", "type", "error"},
 		messages:  []string{"error.message", "message", "detail", "error"},
 		rules:     []rule{deniedAccess, deniedModel},
+		shown:     gatewayShown,
+		reports:   []func(*http.Response) []throttle.Report{draftOrX},
 	}
 }
 

@@ -135,6 +135,9 @@ func (b *body) settle(how ending) {
 	v, told := b.verdict() // an error may have become complete with the end
 	b.meter = nil          // what it remembers isn't needed while the caller drains
 	fare, opens := b.fare, b.opens && !b.judged
+	if b.judged {
+		fare.guess = throttle.Cost{} // as in receive
+	}
 	b.mu.Unlock()
 	switch {
 	case told:

@@ -52,13 +52,14 @@ func (t *Transport) admit(c candidate, latest time.Time) (fare, error) {
 		ctx, cancel = context.WithDeadline(ctx, latest)
 		defer cancel()
 	}
+	stated := call.Cost
 	if guess != (throttle.Cost{}) {
 		// A guess larger than the lane can ever have would be refused for
 		// good, although the call itself may well be small.
 		call.Cost = t.throttle.Fit(ctx, call, guess)
 	}
 	permit, err := t.throttle.Acquire(ctx, call)
-	return fare{permit: permit, estimate: call.Cost}, err
+	return fare{permit: permit, estimate: call.Cost, stated: stated, guess: guess}, err
 }
 
 // call puts together what the throttle is asked, and what of its cost is only

@@ -84,7 +84,11 @@ func (t *Transport) receive(req *http.Request, resp *http.Response, f fare) (ver
 	if !opens {
 		f.permit.Answered(verdict)
 	}
+	f.permit.Reported(dialect.Reports(t.dialect, resp)...)
 	f.refund = refunds(resp.StatusCode, verdict.Class)
+	if verdict.Class != throttle.OK {
+		f.guess = throttle.Cost{} // a failed call teaches nothing
+	}
 	if empty {
 		f.end(whole, throttle.Cost{}, false)
 		return verdict, undone

@@ -9,8 +9,10 @@ import (
 // A fare is what an admitted call has been charged, until its end is known.
 type fare struct {
 	permit   throttle.Permit
-	estimate throttle.Cost
-	refund   bool // give tokens and money back, if no usage says otherwise
+	estimate throttle.Cost // of which this was
+	stated   throttle.Cost // certain, and this
+	guess    throttle.Cost // guessed, before it was fitted; zero: there is nothing to be learned
+	refund   bool          // give tokens and money back, if no usage says otherwise
 }
 
 // An ending says how much of an answer there was to read usage from.
@@ -26,6 +28,7 @@ const (
 func (f fare) end(how ending, usage throttle.Cost, known bool) {
 	switch {
 	case known && how == whole:
+		f.permit.Learn(f.stated, f.guess, usage)
 		f.permit.Settle(usage)
 	case known:
 		f.permit.Settle(atLeast(f.estimate, usage))

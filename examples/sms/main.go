@@ -1,5 +1,6 @@
 // Command sms sends messages with Twilio's SDK, through headgate, as fast as
-// one account's pace allows, and shows how far apart they reached the vendor.
+// one account's limits allow: a pace, and how many requests run at once. It shows
+// how far apart they reached the vendor, and how many it worked on at once.
 //
 //	go run -C examples/sms .
 //
@@ -42,7 +43,8 @@ func run(ctx context.Context, out io.Writer) (broken int, err error) {
 		return 0, err
 	}
 	defer s.Close()
-	fmt.Fprintf(out, "%d messages from %d senders at once, at %d a second\n\n", messages, senders, perSecond)
+	fmt.Fprintf(out, "%d messages from %d senders at once, at %d a second and %d in flight; the vendor takes %v for one, and %v for a third of them\n\n",
+		messages, senders, perSecond, inFlight, quick, slow)
 	if err := s.sendAll(ctx, messages, senders); err != nil {
 		return 0, err
 	}

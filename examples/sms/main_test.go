@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-func TestMessagesArePaced(t *testing.T) {
+func TestMessagesArePacedAndFewAreInFlight(t *testing.T) {
 	var out strings.Builder
 	broken, err := run(t.Context(), &out)
 	if broken != 0 || err != nil {
 		t.Errorf("%d rules are broken, %v:\n%s", broken, err, &out)
 	}
-	if !strings.Contains(out.String(), "gap between messages") {
-		t.Errorf("the spacing isn't shown:\n%s", &out)
+	for _, shown := range []string{"gap between messages", "at most 10  ok"} {
+		if !strings.Contains(out.String(), shown) {
+			t.Errorf("%q isn't shown:\n%s", shown, &out)
+		}
 	}
 }
 
@@ -25,12 +27,12 @@ func TestBurstBreaksTheRules(t *testing.T) {
 		arrived = append(arrived, start.Add(time.Duration(i)*time.Millisecond))
 	}
 	r := newReport(arrived, senders)
-	if r.paced() || r.even() || r.broken() != 2 {
-		t.Errorf("%d rules are broken, want 2", r.broken())
+	if r.paced() || r.even() || r.bounded() || r.broken() != 3 {
+		t.Errorf("%d rules are broken, want 3", r.broken())
 	}
 	var out strings.Builder
-	if r.print(&out); strings.Count(out.String(), "BROKEN") != 2 {
-		t.Errorf("want 2 rules marked:\n%s", &out)
+	if r.print(&out); strings.Count(out.String(), "BROKEN") != 3 {
+		t.Errorf("want 3 rules marked:\n%s", &out)
 	}
 }
 

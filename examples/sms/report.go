@@ -46,10 +46,11 @@ const (
 func (r report) complete() bool { return r.arrived == messages }
 func (r report) paced() bool    { return r.span >= leastSpan }
 func (r report) even() bool     { return r.fullest <= mostInOne }
+func (r report) bounded() bool  { return r.most <= inFlight }
 
 // broken is how many rules don't hold.
 func (r report) broken() (n int) {
-	for _, kept := range []bool{r.complete(), r.paced(), r.even()} {
+	for _, kept := range []bool{r.complete(), r.paced(), r.even(), r.bounded()} {
 		if !kept {
 			n++
 		}
@@ -62,7 +63,7 @@ func (r report) print(out io.Writer) {
 	line("reached the vendor", fmt.Sprint(r.arrived), rule(r.complete(), fmt.Sprint(messages)))
 	line("from the first to the last", short(r.span), rule(r.paced(), "at least "+short(leastSpan)))
 	line("most within one second", fmt.Sprint(r.fullest), rule(r.even(), fmt.Sprintf("at most %d", mostInOne)))
-	line("most at once", fmt.Sprint(r.most), "")
+	line("most at once", fmt.Sprint(r.most), rule(r.bounded(), fmt.Sprintf("at most %d", inFlight)))
 	for _, q := range []struct {
 		what string
 		part float64

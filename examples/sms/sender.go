@@ -17,16 +17,16 @@ import (
 	"github.com/headgate-go/headgate/throttle"
 )
 
-const perSecond = 20
+const (
+	perSecond = 20
+	inFlight  = 10
+)
 
 // limits are the account's, all of its senders together: one message every
-// 50 ms. Twilio also limits how many requests run at once; this version of
-// headgate can't yet, and here the number of senders does.
+// 50 ms, and Twilio's own kind of limit, how many requests run at once.
 func limits() []throttle.Limit {
-	return []throttle.Limit{
-		throttle.Requests(perSecond, time.Second).Using(throttle.GCRA).WithBurst(1),
-		// throttle.InFlight(10),
-	}
+	return append(dialect.TwilioLimits(inFlight),
+		throttle.Requests(perSecond, time.Second).Using(throttle.GCRA).WithBurst(1))
 }
 
 // A sender sends through a throttle.
@@ -55,8 +55,8 @@ func (s *sender) Close() error {
 	return s.throttle.Close()
 }
 
-// sendAll sends n messages, atOnce at a time. Each waits for its turn within
-// the SDK's call.
+// sendAll sends n messages, atOnce at a time. Each waits for its turn, and for
+// another to end, within the SDK's call.
 func (s *sender) sendAll(ctx context.Context, n, atOnce int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)

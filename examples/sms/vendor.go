@@ -11,8 +11,19 @@ import (
 
 const accountSID = "AC00000000000000000000000000000001"
 
-// took is how long the vendor works on a message.
-const took = 100 * time.Millisecond
+// How long the vendor works on a message. The second third of them is slow: as
+// many as come in that time at the pace alone would be too many at once.
+const (
+	quick = 100 * time.Millisecond
+	slow  = 800 * time.Millisecond
+)
+
+func takes(nth int) time.Duration {
+	if nth > messages/3 && nth <= messages*2/3 {
+		return slow
+	}
+	return quick
+}
 
 // A vendor answers as Twilio's message resource does, and notes when requests
 // came and how many there were at once.
@@ -32,9 +43,9 @@ func startVendor() *vendor {
 }
 
 func (v *vendor) create(w http.ResponseWriter, r *http.Request) {
-	v.note(time.Now())
+	nth := v.note(time.Now())
 	select {
-	case <-time.After(took):
+	case <-time.After(takes(nth)):
 	case <-r.Context().Done():
 	}
 	v.mu.Lock()
@@ -45,12 +56,14 @@ func (v *vendor) create(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, `{"sid":"SM1","status":"queued","account_sid":"`+accountSID+`"}`)
 }
 
-func (v *vendor) note(now time.Time) {
+// note returns which message it is, from 1.
+func (v *vendor) note(now time.Time) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.arrived = append(v.arrived, now)
 	v.running++
 	v.most = max(v.most, v.running)
+	return len(v.arrived)
 }
 
 func (v *vendor) report() report {

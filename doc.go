@@ -51,6 +51,18 @@
 //     that reports nothing to net/http/httptrace is believed only where its
 //     error is that of a dial or a handshake
 //
+// What a request doesn't state of its cost is guessed. Usage of answers that were
+// read whole teaches the budget what guesses are worth, so that later ones come
+// near the truth. An answer that was cut off, or was an error, teaches nothing,
+// and a Cost in WithCall leaves nothing to guess.
+//
+// # What vendors say is left
+//
+// The headers in which a vendor shows his limits are told to the throttle with
+// every answer, before its body: see dialect.Reports and throttle's
+// Permit.Reported. Where less is left than the fleet has counted, somebody else
+// spends the same quota, and the count is raised.
+//
 // # Lanes
 //
 // The request's context says who is asking:

@@ -46,8 +46,11 @@ func readmeClient(rdb redis.UniversalClient) *http.Client {
 
 func readmeSMS(store throttle.Store) *http.Client {
 	th, err := throttle.New(throttle.Config{
-		Store:   store,
-		Account: []throttle.Limit{throttle.Requests(20, time.Second).Using(throttle.TokenBucket).WithBurst(5)},
+		Store: store,
+		Account: []throttle.Limit{
+			throttle.Requests(20, time.Second).Using(throttle.TokenBucket).WithBurst(5),
+			throttle.InFlight(10), // at once
+		},
 	})
 	if err != nil {
 		log.Fatal(err)

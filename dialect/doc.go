@@ -2,8 +2,8 @@
 // its credential and its model, what it will cost, what an answer means, and
 // what the call really used.
 //
-// Read is asked before a request is sent, Judge or JudgeStatus when its answer
-// has come, and a Meter while the answer's body streams past.
+// Read is asked before a request is sent, Judge or JudgeStatus, and Reports, when
+// its answer has come, and a Meter while the answer's body streams past.
 //
 // Invariants:
 //
@@ -69,11 +69,42 @@
 // tokens for an embedded file, 1024 of output, or the cap where that is lower
 // and isn't reserved (all others).
 //
+// # Limits in headers
+//
+// Reports reads what an answer's header says of the vendor's limits and of what
+// is left of them, if it is sure of it: it is there to raise a count, and must
+// take nothing for spent that isn't. Per is the vendor's window.
+//
+//	OpenAI       x-ratelimit-*-requests, -tokens, -project-tokens    a minute; requests of a day are
+//	             told by the time to their full refill
+//	Azure        the same, without project; requests of ten seconds, -1 for "no figure"
+//	Anthropic    anthropic-ratelimit-requests-*, -input-tokens-*, -output-tokens-*    a minute, tokens
+//	             rounded to thousands
+//	Groq         as OpenAI, requests of a day
+//	xAI          as OpenAI
+//	Mistral      x-ratelimitbysize-*-minute, -month, x-ratelimit-*-tokens-minute, -req-minute
+//	Together     x-ratelimit-*, x-tokenlimit-*    a second; the dynamic ones, where they are there
+//	Fireworks    x-ratelimit-*-tokens-prompt, -generated    a minute
+//	HuggingFace  RateLimit of the Hub; as OpenAI of the router
+//	GitHub       x-ratelimit-*, by x-ratelimit-resource: core and graphql (points) an hour,
+//	             search and code_search a minute
+//	Shopify      X-Shopify-Shop-Api-Call-Limit    what is left of the bucket of REST
+//	SendGrid     x-ratelimit-limit    of an unknown window
+//	Generic,     RateLimit and RateLimit-Policy (drafts 07 to 11), RateLimit-Limit and so on (up to
+//	IETF         06), also with X-; X-RateLimit-*-Second, -Minute, -Hour and -Day, as of Kong
+//
+// A reset says when a limit is full again, or its window over. It isn't read,
+// but for OpenAI's day. Not read either: anthropic-ratelimit-tokens-*, which show
+// whichever limit is the strictest; Anthropic's priority, fast and unified
+// quotas; figures in percent (Meta) or without a limit (Twilio's concurrent
+// requests); what is in bodies. What is left in a window that nobody names isn't
+// reported. Other vendors send nothing. Custom.Reports adds one's own.
+//
 // # What isn't covered
 //
-// Limits aren't learned from headers. Bedrock counts the output of some models
-// several times towards a quota, and Fireworks apart what wasn't cached: costs
-// here are tokens as they are. Pools that several models share are a Budget's
-// to name. What a vendor's papers don't say is decided by its nearest relative;
-// most of it was never tried against the vendor itself.
+// Bedrock counts the output of some models several times towards a quota, and
+// Fireworks apart what wasn't cached: costs here are tokens as they are. Pools
+// that several models share are a Budget's to name. What a vendor's papers don't
+// say is decided by its nearest relative; most of it was never tried against the
+// vendor itself.
 package dialect

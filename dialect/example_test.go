@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/headgate-go/headgate/dialect"
 	"github.com/headgate-go/headgate/throttle"
@@ -29,6 +31,27 @@ func ExampleNew() {
 	asked, err := dialect.Read(acme, r)
 	fmt.Println(asked.Model, asked.Cost.Requests, err)
 	// Output: /translate 1 <nil>
+}
+
+// A vendor whose answers show what is left of an hour's credits.
+func ExampleNew_reports() {
+	acme := dialect.New("acme", dialect.Generic, dialect.Custom{
+		Reports: func(resp *http.Response) []throttle.Report {
+			left, err := strconv.ParseInt(resp.Header.Get("X-Acme-Credits-Left"), 10, 64)
+			if err != nil {
+				return nil
+			}
+			return []throttle.Report{{Unit: throttle.UnitPoints, Per: time.Hour, Limit: throttle.Unsaid, Remaining: left}}
+		},
+	})
+
+	resp := &http.Response{Header: http.Header{"X-Acme-Credits-Left": {"250"}, "X-Ratelimit-Limit-Minute": {"60"}}}
+	for _, r := range dialect.Reports(acme, resp) {
+		fmt.Println(r.Unit, "per", r.Per, "limit", r.Limit, "left", r.Remaining)
+	}
+	// Output:
+	// requests per 1m0s limit 60 left -1
+	// points per 1h0m0s limit -1 left 250
 }
 
 func ExampleJudge() {

@@ -80,6 +80,12 @@ func TestReportsOfEveryVendorThatShowsItsLimits(t *testing.T) {
 			x-ratelimit-limit-project-tokens: 80000
 			x-ratelimit-remaining-project-tokens: 79990`,
 			[]throttle.Report{tokens(minute, 80000, 79000)}},
+		{"a project with more than its organization", dialect.OpenAI, `
+			x-ratelimit-limit-tokens: 160000
+			x-ratelimit-remaining-tokens: 79000
+			x-ratelimit-limit-project-tokens: 200000
+			x-ratelimit-remaining-project-tokens: 199000`,
+			[]throttle.Report{tokens(minute, 160000, 79000)}},
 		{"used up", dialect.OpenAI, `
 			x-ratelimit-limit-requests: 60
 			x-ratelimit-remaining-requests: 0

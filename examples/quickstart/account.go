@@ -10,7 +10,8 @@ import (
 // came in. Its clock is the vendor's own.
 type account struct {
 	mu      sync.Mutex
-	limit   *window // nil: none
+	limit   *window // of each model; nil: none
+	models  map[string]*window
 	revoked bool
 	slow    time.Duration // the next request is told to stay away that long
 	closed  time.Time     // until when requests are told so
@@ -21,22 +22,23 @@ type account struct {
 // An arrival is one request, as it reached the vendor.
 type arrival struct {
 	at     time.Time
-	lane   string
+	model  string
+	origin origin
 	status int
 }
 
 // receive decides about a request and writes it down. retryAfter is what a 429
 // is to say.
-func (a *account) receive(lane string) (status int, retryAfter time.Duration) {
+func (a *account) receive(model string, o origin) (status int, retryAfter time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := time.Now()
-	status, retryAfter = a.judge(now)
-	a.log = append(a.log, arrival{at: now, lane: lane, status: status})
+	status, retryAfter = a.judge(now, model)
+	a.log = append(a.log, arrival{at: now, model: model, origin: o, status: status})
 	return status, retryAfter
 }
 
-func (a *account) judge(now time.Time) (status int, retryAfter time.Duration) {
+func (a *account) judge(now time.Time, model string) (status int, retryAfter time.Duration) {
 	if a.slow > 0 {
 		a.told, a.closed, a.slow = now, now.Add(a.slow), 0
 	}
@@ -45,10 +47,19 @@ func (a *account) judge(now time.Time) (status int, retryAfter time.Duration) {
 		return http.StatusUnauthorized, 0
 	case now.Before(a.closed):
 		return http.StatusTooManyRequests, a.closed.Sub(now)
-	case a.limit != nil && !a.limit.admit(now):
+	case a.limit != nil && !a.window(model).admit(now):
 		return http.StatusTooManyRequests, time.Second
 	}
 	return http.StatusOK, 0
+}
+
+func (a *account) window(model string) *window {
+	w := a.models[model]
+	if w == nil {
+		w = &window{amount: a.limit.amount, per: a.limit.per}
+		a.models[model] = w
+	}
+	return w
 }
 
 // slowDown answers the next request, and those that come within d of it, with

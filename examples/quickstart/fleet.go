@@ -11,11 +11,26 @@ import (
 type fleet struct {
 	local     *worker
 	processes []*process
+	legacy    *legacy // of the process that was killed; nil: none was
 }
+
+// hiring is held for reading by those who hire, which keeps the machine busy:
+// scenes that are played together start once none of them does.
+var hiring sync.RWMutex
 
 // hire builds a fleet for the job and returns once all of it is ready.
 func (s *stage) hire(ctx context.Context, j job) (*fleet, error) {
-	j.Vendor, j.Redis, j.Prefix = s.vendor.url, s.redis, s.prefix
+	f, err := s.hireAtOnce(ctx, j)
+	hiring.Lock()
+	defer hiring.Unlock()
+	return f, err
+}
+
+func (s *stage) hireAtOnce(ctx context.Context, j job) (*fleet, error) {
+	hiring.RLock()
+	defer hiring.RUnlock()
+	// Keys of its own: leases depend on how many processes share those.
+	j.Vendor, j.Redis, j.Prefix = s.vendor.url, s.redis, s.prefix+"-"+j.Key
 	j.Workers = s.processes
 	f := &fleet{}
 	if s.redis == "" {
@@ -47,13 +62,16 @@ func (f *fleet) run(ctx context.Context, start time.Time) (map[string]tally, err
 	)
 	for _, p := range f.processes {
 		all.Go(func() {
-			tallies, err := p.run(start)
+			r, err := p.run(start)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
 				fail = err
 			}
-			for lane, t := range tallies {
+			if r.Legacy != nil {
+				f.legacy = r.Legacy
+			}
+			for lane, t := range r.Tallies {
 				merged := sum[lane]
 				merged.add(t)
 				sum[lane] = merged

@@ -9,6 +9,9 @@
 // budget in that Redis, which should run on this machine: the vendor goes by
 // this machine's clock and headgate by Redis's.
 //
+// A scene measures in real time. Each is given what a busy machine may delay;
+// one that stands still for longer breaks rules without headgate's fault.
+//
 // It exits with 1 if a rule doesn't hold, and with 2 if it can't run.
 package main
 
@@ -53,7 +56,7 @@ type stage struct {
 }
 
 func run(ctx context.Context, args []string) (broken int, err error) {
-	s, scenes, err := parse(args)
+	s, acts, err := parse(args)
 	if err != nil {
 		return 0, err
 	}
@@ -65,23 +68,25 @@ func run(ctx context.Context, args []string) (broken int, err error) {
 
 	fmt.Println(s)
 	began, rules := time.Now(), 0
-	for _, scene := range scenes {
-		t, err := scene.play(ctx, s)
+	for _, act := range acts {
+		tables, err := act.play(ctx, s)
 		if ctx.Err() != nil {
 			return 0, errors.New("interrupted")
 		}
 		if err != nil {
-			return 0, fmt.Errorf("scene %s: %w", scene.name, err)
+			return 0, err
 		}
-		t.print(os.Stdout)
-		rules += t.rules()
-		broken += t.broken()
+		for _, t := range tables {
+			t.print(os.Stdout)
+			rules += t.rules()
+			broken += t.broken()
+		}
 	}
 	fmt.Printf("\n%d of %d rules kept, in %v\n", rules-broken, rules, time.Since(began).Round(100*time.Millisecond))
 	return broken, nil
 }
 
-func parse(args []string) (*stage, []scene, error) {
+func parse(args []string) (*stage, []act, error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	redis := flags.String("redis", "", "share the budget in the Redis at this `address`, host:port")
 	processes := flags.Int("processes", 0, "how many processes call; needs -redis (default 2 with it)")
@@ -102,8 +107,8 @@ func parse(args []string) (*stage, []scene, error) {
 	case s.processes == 0:
 		s.processes = 1
 	}
-	scenes, err := choose(*only)
-	return s, scenes, err
+	acts, err := choose(*only)
+	return s, acts, err
 }
 
 func (s *stage) String() string {

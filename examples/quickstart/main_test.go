@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -30,7 +31,8 @@ func TestParse(t *testing.T) {
 		{[]string{"-scene", "nonesuch"}, 0, 0},
 		{[]string{"surplus"}, 0, 0},
 	} {
-		s, scenes, err := parse(c.args)
+		s, acts, err := parse(c.args)
+		scenes := slices.Concat(acts...)
 		if c.processes == 0 {
 			if err == nil {
 				t.Errorf("%v: accepted", c.args)

@@ -28,6 +28,7 @@ type process struct {
 type report struct {
 	Ready   bool
 	Tallies map[string]tally
+	Legacy  *legacy // it is killed now, and says no more
 	Failure string
 }
 
@@ -74,12 +75,17 @@ func (p *process) hear() (report, error) {
 	return r, nil
 }
 
-func (p *process) run(start time.Time) (map[string]tally, error) {
+func (p *process) run(start time.Time) (report, error) {
 	if err := p.to.Encode(start); err != nil {
-		return nil, err
+		return report{}, err
 	}
 	r, err := p.hear()
-	return r.Tallies, err
+	if err == nil && r.Legacy != nil {
+		if _, err := p.hear(); !errors.Is(err, io.EOF) {
+			return r, fmt.Errorf("worker process %d was to die and lives", p.cmd.Process.Pid)
+		}
+	}
+	return r, err
 }
 
 // close ends the process and reaps it. A closed input is how it knows that
@@ -123,5 +129,8 @@ func work(from *json.Decoder, to *json.Encoder) error {
 		_, _ = from.Token() // nothing more is sent: it returns at the end
 		cancel()
 	}()
+	if j.Death > 0 && j.Worker == 0 {
+		go w.die(ctx, start, func(l legacy) { _ = to.Encode(report{Legacy: &l}) })
+	}
 	return to.Encode(report{Tallies: w.run(ctx, start)})
 }

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A scene is one thing that headgate promises, put to the test.
@@ -13,37 +16,55 @@ type scene struct {
 	play func(context.Context, *stage) (*table, error)
 }
 
-var allScenes = []scene{
-	{"budget", playBudget},
-	{"lanes", playLanes},
-	{"pause", playPause},
-	{"key", playKey},
-	{"trips", playTrips},
+// An act is scenes that are played at the same time. Each has a customer of its
+// own at the vendor, so that they share nothing but the machine, which is mostly
+// idle in those that are played together.
+type act []scene
+
+var allActs = []act{
+	{{"budget", playBudget}, {"lanes", playLanes}},
+	{{"pause", playPause}, {"key", playKey}},
+	{{"trips", playTrips}},
 }
 
 func names() string {
 	var all []string
-	for _, s := range allScenes {
+	for _, s := range slices.Concat(allActs...) {
 		all = append(all, s.name)
 	}
 	return strings.Join(all, ", ")
 }
 
 // choose returns the scene of that name, or all of them for "".
-func choose(name string) ([]scene, error) {
+func choose(name string) ([]act, error) {
 	if name == "" {
-		return allScenes, nil
+		return allActs, nil
 	}
-	for _, s := range allScenes {
+	for _, s := range slices.Concat(allActs...) {
 		if s.name == name {
-			return []scene{s}, nil
+			return []act{{s}}, nil
 		}
 	}
 	return nil, fmt.Errorf("there is no scene %q; there are %s", name, names())
 }
 
+// play returns the scenes' tables, in their order.
+func (a act) play(ctx context.Context, s *stage) ([]*table, error) {
+	tables := make([]*table, len(a))
+	together, ctx := errgroup.WithContext(ctx)
+	for i, scene := range a {
+		together.Go(func() (err error) {
+			if tables[i], err = scene.play(ctx, s); err != nil {
+				err = fmt.Errorf("scene %s: %w", scene.name, err)
+			}
+			return err
+		})
+	}
+	return tables, together.Wait()
+}
+
 // The vendor's limit in the scenes: small enough to be used up in seconds, and
-// wide enough, one request in 50 ms, that a busy machine's jitter is less than
+// wide enough, one request in 33 ms, that a busy machine's jitter is less than
 // that.
 const (
 	quota = 60
@@ -60,6 +81,23 @@ const news = 100 * time.Millisecond
 
 // soon leaves everybody the time to hear of the start.
 func soon() time.Time { return time.Now().Add(50 * time.Millisecond) }
+
+// needsFleet says so in a table of a scene that shows nothing without one.
+func (s *stage) needsFleet(t *table) bool {
+	if s.processes > 1 {
+		return false
+	}
+	t.note("it takes a fleet: -redis ADDR -processes N shows more")
+	return true
+}
+
+// atMost returns the stage for a scene that is made for so many processes: of
+// more each would get too little of what is shared.
+func (s *stage) atMost(processes int) *stage {
+	smaller := *s
+	smaller.processes = min(s.processes, processes)
+	return &smaller
+}
 
 // atWindow starts a scene with a window, so that whole windows are counted.
 func atWindow() time.Time { return nextWindow(soon(), per) }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/headgate-go/headgate/throttle"
 )
 
 // playBudget offers three times what the vendor allows. It must refuse nothing,
@@ -15,7 +17,7 @@ func playBudget(ctx context.Context, s *stage) (*table, error) {
 	customer := s.vendor.open("sk-budget", quota, per)
 	var start time.Time
 	got, err := s.perform(ctx, job{
-		Key: "sk-budget", Amount: quota, Per: per, For: windows * per, Patience: per / 4,
+		Key: "sk-budget", Limit: throttle.Requests(quota, per), For: windows * per, Patience: per / 4,
 		Streams: []stream{{Lane: live, Every: pace(3*quota, per)}},
 	}, func() time.Time { start = atWindow(); return start })
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/headgate-go/headgate/throttle"
 )
 
 // playKey has the vendor refuse the key for a while. Instead of everybody
@@ -17,7 +19,7 @@ func playKey(ctx context.Context, s *stage) (*table, error) {
 	const repair = revoke + intervals*every + every/2
 	customer := s.vendor.open("sk-key", 0, 0)
 	got, err := s.perform(ctx, job{
-		Key: "sk-key", Amount: 10 * quota, Per: per, Patience: time.Second, ProbeEvery: every, For: repair + every,
+		Key: "sk-key", Limit: throttle.Requests(10*quota, per), Patience: time.Second, ProbeEvery: every, For: repair + every,
 		Streams: []stream{{Lane: live, Every: 10 * time.Millisecond}},
 	}, soon,
 		cue{at: revoke, do: func() { customer.setRevoked(true) }},

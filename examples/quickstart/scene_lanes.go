@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/headgate-go/headgate/lanes"
+	"github.com/headgate-go/headgate/throttle"
 )
 
 // playLanes has a background job ask for three times the quota while live
@@ -16,7 +18,7 @@ func playLanes(ctx context.Context, s *stage) (*table, error) {
 	ceiling := lanes.Background.Share
 	customer := s.vendor.open("sk-lanes", quota, per)
 	got, err := s.perform(ctx, job{
-		Key: "sk-lanes", Amount: quota, Per: per, For: windows * per, Patience: per,
+		Key: "sk-lanes", Limit: throttle.Requests(quota, per), For: windows * per, Patience: per,
 		Streams: []stream{
 			{Lane: background, Every: pace(3*quota, per)},
 			{Lane: live, After: per, Every: pace((1-ceiling)*quota, per)},
@@ -25,9 +27,9 @@ func playLanes(ctx context.Context, s *stage) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	jobs := customer.arrivals(func(in arrival) bool { return in.lane == background })
+	jobs := customer.arrivals(func(in arrival) bool { return in.origin.lane == background })
 	refused := customer.arrivals(withStatus(http.StatusTooManyRequests))
-	highest := share(peak(jobs, per), quota)
+	highest := share(peak(jobs, per, time.Time{}), quota)
 
 	t := &table{title: fmt.Sprintf("lanes: a background job at three times the quota, beside live calls, for %v", windows*per)}
 	t.show("background: offered", got[background].Offered)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/headgate-go/headgate/throttle"
 )
 
 // playPause has the vendor say "slow down" once, to one of many calls. Everybody
@@ -13,7 +15,7 @@ func playPause(ctx context.Context, s *stage) (*table, error) {
 	const wait, tell = 2 * time.Second, 500 * time.Millisecond
 	customer := s.vendor.open("sk-pause", 0, 0)
 	got, err := s.perform(ctx, job{
-		Key: "sk-pause", Amount: 2 * quota, Per: per, Patience: time.Second, For: tell + wait + 1500*time.Millisecond,
+		Key: "sk-pause", Limit: throttle.Requests(2*quota, per), Patience: time.Second, For: tell + wait + 1500*time.Millisecond,
 		Streams: []stream{{Lane: live, Every: 10 * time.Millisecond}},
 	}, soon, cue{at: tell, do: func() { customer.slowDown(wait) }})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/headgate-go/headgate/throttle"
 )
 
 // crowd is how many calls are under way at once where many are.
@@ -15,7 +17,7 @@ const crowd = 500
 func playTrips(ctx context.Context, s *stage) (*table, error) {
 	t := &table{title: "trips: round trips to Redis per call"}
 	if s.redis == "" {
-		t.show("the budget is in memory; -redis ADDR shows more", 0)
+		t.note("the budget is in memory: -redis ADDR shows more")
 		return t, nil
 	}
 	s.vendor.open("sk-trips", 0, 0)
@@ -42,21 +44,20 @@ func playTrips(ctx context.Context, s *stage) (*table, error) {
 // countTrips has callers call one after the other, rounds times each. What the
 // throttle sends when it closes is counted too.
 func (s *stage) countTrips(ctx context.Context, callers, rounds int) (perCall float64, sum tally, err error) {
-	var trips tripCounter
 	w, err := newWorker(job{
 		Vendor: s.vendor.url, Redis: s.redis, Prefix: s.prefix, Key: "sk-trips",
-		Amount: 1_000_000, Per: time.Minute, Patience: time.Second,
-	}, &trips)
+		Limit: throttle.Requests(1_000_000, time.Minute), Patience: time.Second,
+	})
 	if err != nil {
 		return 0, sum, err
 	}
-	trips.n.Store(0) // what it took to connect
+	w.trips.n.Store(0) // what it took to connect
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	for range callers {
 		all.Go(func() {
 			for range rounds {
-				one := w.call(ctx, live)
+				one := w.call(ctx, live, "")
 				mu.Lock()
 				sum.add(one)
 				mu.Unlock()
@@ -66,5 +67,5 @@ func (s *stage) countTrips(ctx context.Context, callers, rounds int) (perCall fl
 	all.Wait()
 	sum.Outages = int(w.outages.Load())
 	w.close()
-	return float64(trips.n.Load()) / float64(sum.Offered), sum, ctx.Err()
+	return float64(w.trips.n.Load()) / float64(sum.Offered), sum, ctx.Err()
 }

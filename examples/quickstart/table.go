@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -23,6 +24,9 @@ type row struct {
 func (t *table) show(what string, figure any) {
 	t.rows = append(t.rows, row{what: what, figure: text(figure)})
 }
+
+// note adds a line without a figure.
+func (t *table) note(what string) { t.rows = append(t.rows, row{what: what}) }
 
 // require adds a figure, what it must be, and whether it is.
 func (t *table) require(what string, figure any, rule string, kept bool) {
@@ -63,11 +67,11 @@ func (t *table) print(w io.Writer) {
 	fmt.Fprintf(w, "\n%s\n", t.title)
 	fmt.Fprintf(w, "  %-*s  %*s  %s\n", what, "", figure, figureHead, ruleHead)
 	for _, r := range t.rows {
-		fmt.Fprintf(w, "  %-*s  %*s", what, r.what, figure, r.figure)
+		line := fmt.Sprintf("  %-*s  %*s", what, r.what, figure, r.figure)
 		if r.rule != "" {
-			fmt.Fprintf(w, "  %-*s  %s", rule, r.rule, mark(r.kept))
+			line += fmt.Sprintf("  %-*s  %s", rule, r.rule, mark(r.kept))
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
 

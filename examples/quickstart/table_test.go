@@ -12,16 +12,18 @@ func TestTable(t *testing.T) {
 	table.show("calls before", 50)
 	table.require("… during", 3, "0", false)
 	table.require("used", share(178, 180), "at least 95 %", true)
+	table.note("and no figure")
 	table.show("late by", 1234567*time.Nanosecond)
 	var out strings.Builder
 	table.print(&out)
 	const want = `
 pause: an example
-                figure  rule
-  calls before      50
-  … during           3  0              BROKEN
-  used          98.9 %  at least 95 %  ok
-  late by          1ms
+                 figure  rule
+  calls before       50
+  … during            3  0              BROKEN
+  used           98.9 %  at least 95 %  ok
+  and no figure
+  late by           1ms
 `
 	if out.String() != want {
 		t.Errorf("printed:%s\nwant:%s", out.String(), want)

@@ -11,10 +11,6 @@ import (
 	"time"
 )
 
-// laneHeader tells the vendor's log which lane a request came from. Nothing
-// decides by it.
-const laneHeader = "X-Lane"
-
 // thinking is how long the vendor takes for an answer, as a quick model would.
 const thinking = 20 * time.Millisecond
 
@@ -43,9 +39,9 @@ func startVendor() (*vendor, error) {
 
 func (v *vendor) Close() error { return v.server.Close() }
 
-// open gives a key to a customer. amount 0: without a limit.
+// open gives a key to a customer, with a limit for each model. amount 0: none.
 func (v *vendor) open(key string, amount int, per time.Duration) *account {
-	a := &account{}
+	a := &account{models: map[string]*window{}}
 	if amount > 0 {
 		a.limit = &window{amount: amount, per: per}
 	}
@@ -75,7 +71,7 @@ func (v *vendor) complete(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "Incorrect API key provided.")
 		return
 	}
-	switch status, retryAfter := a.receive(r.Header.Get(laneHeader)); status {
+	switch status, retryAfter := a.receive(ask.Model, originOf(r.Header)); status {
 	case http.StatusTooManyRequests:
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(retryAfter.Seconds()))))
 		fail(w, status, "requests", "rate_limit_exceeded", "Rate limit reached for "+ask.Model+" on requests per min (RPM).")

@@ -54,7 +54,7 @@ func TestVendorWritesArrivalsDown(t *testing.T) {
 		t.Errorf("%d arrivals, want 2", n)
 	}
 	refused := a.arrivals(withStatus(http.StatusUnauthorized))
-	if len(refused) != 1 || refused[0].lane != live {
+	if len(refused) != 1 || refused[0].origin.lane != live {
 		t.Errorf("refused are %+v, want one live call", refused)
 	}
 }
@@ -71,7 +71,7 @@ func startTestVendor(t *testing.T) *vendor {
 
 func post(t *testing.T, v *vendor, key string) *http.Response {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"/v1/chat/completions", strings.NewReader(`{"model":"`+model+`"}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.url+"/v1/chat/completions", strings.NewReader(`{"model":"`+chat+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,13 +60,15 @@ func nextWindow(now time.Time, per time.Duration) time.Time {
 	return time.Unix(0, (index+1)*int64(per))
 }
 
-// peak is the most that the arrivals ever came to in a window of per.
-func peak(arrivals []arrival, per time.Duration) float64 {
+// peak is the most that the arrivals came to in a window of per, since a time.
+func peak(arrivals []arrival, per time.Duration, since time.Time) float64 {
 	w := window{amount: math.MaxInt, per: per}
 	most := 0.0
 	for _, a := range arrivals {
 		w.admit(a.at)
-		most = max(most, w.estimate(a.at))
+		if !a.at.Before(since) {
+			most = max(most, w.estimate(a.at))
+		}
 	}
 	return most
 }

@@ -49,10 +49,13 @@ func TestPeakIsTheMostEver(t *testing.T) {
 	for _, s := range []int{1, 2, 3, 35, 36} {
 		in = append(in, arrival{at: epoch.Add(time.Duration(s) * time.Second)})
 	}
-	if got := peak(in, 10*time.Second); got != 3 {
+	if got := peak(in, 10*time.Second, time.Time{}); got != 3 {
 		t.Errorf("peak is %v, want 3", got)
 	}
-	if got := peak(nil, time.Second); got != 0 {
+	if got := peak(in, 10*time.Second, epoch.Add(4*time.Second)); got != 2 {
+		t.Errorf("peak of the later ones is %v, want 2", got)
+	}
+	if got := peak(nil, time.Second, time.Time{}); got != 0 {
 		t.Errorf("peak of nothing is %v", got)
 	}
 }

@@ -23,7 +23,7 @@ type act []scene
 
 var allActs = []act{
 	{{"budget", playBudget}, {"lanes", playLanes}},
-	{{"pause", playPause}, {"key", playKey}},
+	{{"pause", playPause}, {"key", playKey}, {"order", playOrder}},
 	{{"trips", playTrips}},
 }
 

@@ -23,7 +23,7 @@ type act []scene
 
 var allActs = []act{
 	{{"budget", playBudget}, {"lanes", playLanes}},
-	{{"pause", playPause}, {"key", playKey}, {"order", playOrder}},
+	{{"pause", playPause}, {"key", playKey}, {"order", playOrder}, {"kill", playKill}},
 	{{"trips", playTrips}},
 }
 

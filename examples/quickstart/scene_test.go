@@ -27,3 +27,24 @@ func TestPairsInTheWrongOrder(t *testing.T) {
 		}
 	}
 }
+
+func TestLongestGapCountsBothEnds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		at   []int // seconds
+		want time.Duration
+	}{
+		{nil, 10 * time.Second},
+		{[]int{-5, 6, 7, 20}, 6 * time.Second},
+		{[]int{1, 2, 6, 9}, 4 * time.Second},
+		{[]int{1, 2, 3}, 7 * time.Second},
+	} {
+		var in []arrival
+		for _, s := range c.at {
+			in = append(in, arrival{at: epoch.Add(time.Duration(s) * time.Second)})
+		}
+		if got := longestGap(in, epoch, epoch.Add(10*time.Second)); got != c.want {
+			t.Errorf("%v: %v, want %v", c.at, got, c.want)
+		}
+	}
+}

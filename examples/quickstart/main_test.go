@@ -22,9 +22,9 @@ func TestParse(t *testing.T) {
 		processes int // 0: refused
 		scenes    int
 	}{
-		{nil, 1, 7},
-		{[]string{"-redis", "127.0.0.1:1"}, 2, 7},
-		{[]string{"-redis", "127.0.0.1:1", "-processes", "7"}, 7, 7},
+		{nil, 1, 8},
+		{[]string{"-redis", "127.0.0.1:1"}, 2, 8},
+		{[]string{"-redis", "127.0.0.1:1", "-processes", "7"}, 7, 8},
 		{[]string{"-scene", "key"}, 1, 1},
 		{[]string{"-processes", "2"}, 0, 0},
 		{[]string{"-processes", "-1"}, 0, 0},

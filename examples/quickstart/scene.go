@@ -24,6 +24,7 @@ type act []scene
 var allActs = []act{
 	{{"budget", playBudget}, {"lanes", playLanes}},
 	{{"pause", playPause}, {"key", playKey}, {"order", playOrder}, {"kill", playKill}},
+	{{"leases", playLeases}},
 	{{"trips", playTrips}},
 }
 

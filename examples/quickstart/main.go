@@ -7,7 +7,10 @@
 //
 // With -redis the callers are operating-system processes that share their
 // budget in that Redis, which should run on this machine: the vendor goes by
-// this machine's clock and headgate by Redis's.
+// this machine's clock and headgate by Redis's. Three scenes show more then: who
+// goes first where callers wait in several processes, what becomes of the fleet
+// when one of them is killed, and how seldom Redis is asked, with leases and
+// without.
 //
 // A scene measures in real time. Each is given what a busy machine may delay;
 // one that stands still for longer breaks rules without headgate's fault.

@@ -1,9 +1,6 @@
 package throttle
 
-import (
-	"testing/synctest"
-	"time"
-)
+import "time"
 
 // settleDown lets the fleet come to its end and looks at what is left.
 func (f *fleetRun) settleDown() {
@@ -15,8 +12,8 @@ func (f *fleetRun) settleDown() {
 			p.callers.Wait()
 		}
 	}
-	time.Sleep(10 * time.Second) // until the store is found again and all is settled
-	synctest.Wait()
+	time.Sleep(f.inTime(10*time.Second, 3*time.Second)) // until the store is found again and all is settled
+	f.rest()
 	f.checkSettled()
 	for _, p := range f.procs {
 		if p.dead() {
@@ -29,9 +26,20 @@ func (f *fleetRun) settleDown() {
 	for _, p := range f.procs {
 		p.callers.Wait()
 	}
+	if f.real {
+		return
+	}
 	time.Sleep(time.Hour)
-	synctest.Wait()
+	f.rest()
 	f.checkUntouched()
+}
+
+// inTime is how long to wait: in a bubble that costs nothing.
+func (f *fleetRun) inTime(bubble, real time.Duration) time.Duration {
+	if f.real {
+		return real
+	}
+	return bubble
 }
 
 // checkSettled checks that the store has booked what was sent, and nothing
@@ -55,7 +63,7 @@ func (f *fleetRun) checkSettled() {
 	for _, s := range f.referee.shops {
 		for name, b := range s.books {
 			for _, w := range b.line {
-				if w.turn+stands >= int64(f.memory.now()) {
+				if w.turn+stands >= int64(f.store.now()) {
 					f.fail("2, a wait leaves nothing", "budget %q: %q has still a ticket in lane %d", name, w.process, w.lane)
 				}
 			}
@@ -75,8 +83,8 @@ func (f *fleetRun) checkUntouched() {
 	for _, p := range f.procs {
 		for _, q := range p.th.allQueues() {
 			look := claim{account: q.a.id, budget: q.id, limits: q.limits, own: q.own, dry: true}
-			seen, _, _, _ := f.memory.decide(&look, f.memory.now())
-			f.referee.open(&look, int64(f.memory.now()))
+			seen, now, _, _ := f.store.decided(&look)
+			f.referee.open(&look, int64(now))
 			for i, m := range f.referee.meters {
 				for lane := range m.portions {
 					f.referee.must(m.free(lane, f.referee.now) < m.most(lane) || seen.lanes[i][lane] == float64(m.most(lane)),

@@ -84,13 +84,14 @@ func (m *meter) restore(now int64, known *counter) {
 }
 
 // forget loses a budget's book, the account's or a key, as the store did.
-func (r *referee) forget(account string, budget *string, key *Fingerprint) {
+func (r *referee) forget(account, budget string, whole bool, key Fingerprint) {
 	s := r.shopOf(account)
-	if key != nil {
-		delete(s.keys, *key)
+	delete(s.keys, key)
+	if budget != "" {
+		delete(s.books, budget)
 	}
-	if budget != nil {
-		delete(s.books, *budget)
+	if whole {
+		delete(s.books, "")
 	}
 }
 

@@ -82,7 +82,7 @@ func (f *fleetRun) note(e fleetEvent) {
 func (f *fleetRun) tell(proc int, format string, args ...any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.note(fleetEvent{at: f.memory.now(), proc: proc, text: fmt.Sprintf(format, args...)})
+	f.note(fleetEvent{at: f.store.now(), proc: proc, text: fmt.Sprintf(format, args...)})
 }
 
 // fail keeps the first broken rule. f.mu is held.
@@ -91,7 +91,7 @@ func (f *fleetRun) fail(rule, format string, args ...any) {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d, step %d, at %.6f: rule %s\n  %s\n\nthe fleet: %v\n\nthe last steps:", f.plan.seed, f.steps, f.memory.now()/1e6, rule, fmt.Sprintf(format, args...), f.plan)
+	fmt.Fprintf(&b, "seed %d, step %d, at %.6f: rule %s\n  %s\n\nthe fleet: %v\n\nthe last steps:", f.plan.seed, f.steps, f.store.now()/1e6, rule, fmt.Sprintf(format, args...), f.plan)
 	for _, e := range f.history[max(0, len(f.history)-shownEvents):] {
 		fmt.Fprintf(&b, "\n%v", e)
 	}

@@ -26,7 +26,7 @@ func (f *fleetRun) kill(p *fleetProc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p.killed = true
-	f.note(fleetEvent{at: f.memory.now(), proc: p.n, text: "is killed"})
+	f.note(fleetEvent{at: f.store.now(), proc: p.n, text: "is killed"})
 }
 
 // forget loses a record of the store, or all of an account.
@@ -34,27 +34,18 @@ func (f *fleetRun) forget(r *rand.Rand) {
 	account := fmt.Sprint("@account", r.IntN(f.plan.accounts))
 	budget, key := fmt.Sprint("budget", r.IntN(len(f.plan.budgets))), Fingerprint(fmt.Sprintf("key%s-%d", account[8:], r.IntN(f.plan.keys)))
 	what := r.IntN(4)
+	if what == 1 || what == 2 {
+		budget = ""
+	}
+	if what < 2 {
+		key = ""
+	}
+	whole := what%2 == 1
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.memory.mu.Lock()
-	defer f.memory.mu.Unlock()
-	acct := f.memory.accounts[account]
-	if acct == nil {
-		return
-	}
-	f.note(fleetEvent{at: float64(time.Now().UnixMicro()), proc: -1, text: fmt.Sprintf("the store forgets %d of %s: budget %s, the account, key %s, or all", what, account, budget, key)})
-	if what == 0 || what == 3 {
-		delete(acct.budgets, budget)
-		f.referee.forget(account, &budget, nil)
-	}
-	if what == 1 || what == 3 {
-		acct.whole = memoryRecord{}
-		f.referee.forget(account, new(string), nil)
-	}
-	if what == 2 || what == 3 {
-		delete(acct.keys, key)
-		f.referee.forget(account, nil, &key)
-	}
+	f.note(fleetEvent{at: f.store.now(), proc: -1, text: fmt.Sprintf("the store forgets of %s: budget %q, key %q, all that is the account's: %v", account, budget, key, whole)})
+	f.store.lose(account, budget, whole, key)
+	f.referee.forget(account, budget, whole, key)
 }
 
 // answer says what the vendor says to a call.
@@ -69,7 +60,7 @@ func (p *fleetProc) answer(c callPlan, permit Permit) {
 	p.f.tell(p.n, "the vendor said %+v", *v)
 	said := time.Now()
 	permit.Answered(*v)
-	if (v.Class == Busy || v.Class == Overloaded) && v.Scope != ScopeNone && !p.f.plan.forgets {
+	if (v.Class == Busy || v.Class == Overloaded) && v.Scope != ScopeNone && !p.f.plan.forgets && !p.f.real {
 		p.callers.Go(func() { p.awaitPause(c, *v, said) })
 	}
 }
@@ -120,7 +111,7 @@ func (p *fleetProc) awaitPause(c callPlan, v Verdict, said time.Time) {
 		if killed || until >= said.Add(length).UnixMicro()-late {
 			return
 		}
-		if time.Since(said) > 2*time.Second && f.memory.now()-lostAt > 1.5e6 {
+		if time.Since(said) > 2*time.Second && f.store.now()-lostAt > 1.5e6 {
 			f.mu.Lock()
 			f.fail("7, pauses", "process %d was told %+v %v ago, and the store knows of no pause that long", p.n, v, time.Since(said))
 			f.mu.Unlock()
@@ -133,7 +124,7 @@ func (p *fleetProc) awaitPause(c callPlan, v Verdict, said time.Time) {
 // spent checks a call that went by a lease: the lease was charged, is young
 // enough, and nothing is paused. f.mu is held.
 func (f *fleetRun) spent(p *fleetProc, c callPlan, s sentCall) {
-	l, now := f.referee.ledger, int64(f.memory.now())
+	l, now := f.referee.ledger, int64(f.store.now())
 	for i, sent := range l.sent[s.process][s.at] {
 		if most := nth(l.gross[s.process][s.at], i) + nth(l.more[s.process][s.at], i); sent > most {
 			f.fail("11, leases", "%d units of limit %d were sent by what was charged at %d, which was %d", sent, i, s.at, most)
@@ -142,6 +133,9 @@ func (f *fleetRun) spent(p *fleetProc, c callPlan, s sentCall) {
 	shortest := time.Duration(1 << 62)
 	for _, l := range append(append([]Limit(nil), f.plan.budgets[c.budget]...), f.plan.account...) {
 		shortest = min(shortest, l.Per)
+	}
+	if f.real {
+		return
 	}
 	if age := f.plan.lease.Age(shortest); now-s.at > age.Microseconds() {
 		f.fail("11, leases", "a call went by a lease that was charged %d us ago and may be trusted for %v", now-s.at, age)

@@ -16,6 +16,7 @@ import (
 // one number.
 type fleetPlan struct {
 	seed     uint64
+	windows  []time.Duration
 	rand     *rand.Rand
 	procs    int
 	lanes    []lanes.Lane
@@ -29,19 +30,20 @@ type fleetPlan struct {
 	pausing  pause.Policy
 	lease    leasing.Policy
 
-	delay    time.Duration // of a message, at most
-	lossy    bool          // claims and answers are lost
-	kills    bool
-	forgets  bool
-	verdicts bool
-	sends    bool // probes are the throttle's own
-	calls    int
-	gap      time.Duration // mean time between calls
-	span     time.Duration // the longest window
+	delay     time.Duration // of a message, at most
+	lossy     bool          // claims and answers are lost
+	kills     bool
+	forgets   bool
+	verdicts  bool
+	sends     bool // probes are the throttle's own
+	calls     int
+	gap       time.Duration // mean time between calls
+	span      time.Duration // the longest window
+	impatient bool          // callers wait a second at most
 }
 
-func planFleet(seed uint64) *fleetPlan {
-	p := &fleetPlan{seed: seed, rand: rand.New(rand.NewPCG(seed, 77))}
+func planFleet(seed uint64, windows []time.Duration) *fleetPlan {
+	p := &fleetPlan{seed: seed, windows: windows, rand: rand.New(rand.NewPCG(seed, 77))}
 	p.procs = 2 + p.rand.IntN(5)
 	p.accounts = 1 + p.rand.IntN(5)/4
 	p.keys = 1 + p.rand.IntN(2)
@@ -93,7 +95,7 @@ func (p *fleetPlan) someLimits(n int) []Limit {
 	for len(limits) < n {
 		l := Limit{
 			Unit: Unit(p.rand.IntN(2)), Amount: 2 + p.rand.Int64N(30),
-			Per: fleetWindows[p.rand.IntN(len(fleetWindows))], Algorithm: Algorithm(p.rand.IntN(5)),
+			Per: p.windows[p.rand.IntN(len(p.windows))], Algorithm: Algorithm(p.rand.IntN(5)),
 		}
 		if l.Unit == UnitTokens {
 			l.Amount *= 10 + p.rand.Int64N(50)

@@ -183,6 +183,11 @@ func (r *referee) judge(c *claim, now int64, ans *answer, err error) {
 	r.compare(ans)
 	r.keepMark(ans, changed, charged)
 	r.makeDue()
+	for i, b := range r.books { // its life is a random name
+		if b.epoch = ans.epochs[i]; b.epoch == "" {
+			b.epoch = c.knows[i]
+		}
+	}
 }
 
 // again says whether a claim came before, and checks what the store made of it:

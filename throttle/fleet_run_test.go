@@ -15,7 +15,8 @@ import (
 // A fleetRun is one fleet at work, in a bubble.
 type fleetRun struct {
 	plan     *fleetPlan
-	memory   *MemoryStore
+	store    fleetBackend
+	real     bool // in real time, and not in a bubble
 	procs    []*fleetProc
 	released chan struct{} // the fleet is over
 
@@ -40,15 +41,16 @@ type fleetProc struct {
 	callers sync.WaitGroup
 
 	// Guarded by f.mu:
-	killed bool
-	lostAt float64 // when a message of it was last lost
-	notes  uint64  // claims without a number
-	probes uint64
-	told   map[string]*knowledge // by queue: the last answer that it heard
+	killed  bool
+	lostAt  float64 // when a message of it was last lost
+	notes   uint64  // claims without a number
+	probes  uint64
+	notices uint64
+	told    map[string]*knowledge // by queue: the last answer that it heard
 }
 
-func newFleetRun(plan *fleetPlan) *fleetRun {
-	f := &fleetRun{plan: plan, memory: NewMemoryStore(), released: make(chan struct{})}
+func newFleetRun(plan *fleetPlan, store fleetBackend) *fleetRun {
+	f := &fleetRun{plan: plan, store: store, released: make(chan struct{})}
 	f.referee = &referee{
 		shops: map[string]*shop{}, ledger: newLedgerBook(),
 		shares: plan.shares, excused: f.excused, known: f.known,
@@ -95,14 +97,13 @@ func newFleetRun(plan *fleetPlan) *fleetRun {
 // returns also what the process knows once it hears the answer.
 func (f *fleetRun) apply(p *fleetProc, c *claim) (ans answer, tells *knowledge, err error) {
 	if c.account == "retest" {
-		ans, err = f.memory.claim(context.Background(), c)
+		ans, err = f.store.claim(context.Background(), c)
 		return ans, nil, err
 	}
 	f.mu.Lock()
-	now := f.memory.now()
-	var notices []notice
-	var watchers []func(notice)
-	ans, notices, watchers, err = f.memory.decide(c, now)
+	var now float64
+	var tell func()
+	ans, now, tell, err = f.store.decided(c)
 	if f.failure == "" {
 		f.note(fleetEvent{at: now, proc: p.n, claim: c, ans: ans, err: err})
 		f.claims++
@@ -112,11 +113,7 @@ func (f *fleetRun) apply(p *fleetProc, c *claim) (ans answer, tells *knowledge, 
 		}
 	}
 	f.mu.Unlock()
-	for _, n := range notices {
-		for _, w := range watchers {
-			w(n)
-		}
-	}
+	tell()
 	return ans, tells, err
 }
 
@@ -130,10 +127,7 @@ func (f *fleetRun) judge(c *claim, now int64, ans *answer, err error) {
 	if err != nil {
 		return
 	}
-	f.epochs(c)
-	look := claim{account: c.account, budget: c.budget, limits: c.limits, own: c.own, dry: true}
-	seen, _, _, _ := f.memory.decide(&look, float64(now))
-	f.referee.compareRooms(&look, now, &seen)
+	f.compareRooms(&claim{account: c.account, budget: c.budget, limits: c.limits, own: c.own, dry: true})
 }
 
 // caught turns a panic of the referee into a failure.
@@ -147,15 +141,12 @@ func (f *fleetRun) caught() {
 	}
 }
 
-// epochs takes over which lives of its records the store is in: they are
-// random.
-func (f *fleetRun) epochs(c *claim) {
-	acct := f.memory.accounts[c.account]
-	f.referee.books[0].epoch, f.referee.books[1].epoch = acct.budgets[c.budget].epoch, acct.whole.epoch
-}
-
 // compareRooms checks what a look at the store says of every lane and limit.
-func (r *referee) compareRooms(look *claim, now int64, seen *answer) {
+func (f *fleetRun) compareRooms(look *claim) {
+	r := f.referee
+	seen, at, _, err := f.store.decided(look)
+	r.must(err == nil, "looks", "%v", err)
+	now := int64(at)
 	r.open(look, now)
 	for i, m := range r.meters {
 		for lane := range m.portions {
@@ -171,7 +162,14 @@ func (r *referee) compareRooms(look *claim, now int64, seen *answer) {
 func (f *fleetRun) excused(process string) bool {
 	i := slices.IndexFunc(f.procs, func(p *fleetProc) bool { return p.th.id == owner(process) })
 	p := f.procs[i]
-	return p.killed || f.memory.now()-p.lostAt < 30e6
+	return p.killed || f.store.now()-p.lostAt < 30e6
+}
+
+// rest lets everybody do what there is to do now.
+func (f *fleetRun) rest() {
+	if !f.real {
+		synctest.Wait()
+	}
 }
 
 func (p *fleetProc) dead() bool {
@@ -204,7 +202,7 @@ func (f *fleetRun) known(process string) *knowledge {
 func runFleet(t *testing.T, seed uint64) *fleetRun {
 	var f *fleetRun
 	synctest.Test(t, func(t *testing.T) {
-		f = newFleetRun(planFleet(seed))
+		f = newFleetRun(planFleet(seed, fleetWindows), fleetMemory{NewMemoryStore()})
 		f.drive()
 		f.settleDown()
 		if f.failure != "" {

@@ -127,7 +127,7 @@ func (m messageFate) err() error {
 func (p *fleetProc) lose() {
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()
-	p.lostAt = p.f.memory.now()
+	p.lostAt = p.f.store.now()
 }
 
 // silence is what a killed process hears, until its fleet is over.
@@ -162,7 +162,7 @@ func (p *fleetProc) shifted(c *claim, by int64) *claim {
 }
 
 func (s *fleetStore) look(ctx context.Context, claims []claim) ([]answer, error) {
-	return s.p.f.memory.look(ctx, claims)
+	return s.p.f.store.look(ctx, claims)
 }
 
 func (s *fleetStore) immediate() bool { return false }
@@ -185,7 +185,10 @@ func (s *fleetStore) fleet() (int, int) {
 
 // watch hands notices on after a while, in their order.
 func (s *fleetStore) watch(f func(notice)) func() {
-	return s.p.f.memory.watch(func(n notice) {
+	return s.p.f.store.watch(func(n notice) {
+		if s.p.missed() {
+			return
+		}
 		go func() {
 			time.Sleep(s.p.noticed)
 			if !s.p.dead() {
@@ -193,4 +196,17 @@ func (s *fleetStore) watch(f func(notice)) func() {
 			}
 		}()
 	})
+}
+
+// missed says whether the process doesn't hear the next notice.
+func (p *fleetProc) missed() bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	p.notices++
+	r := rand.New(rand.NewPCG(p.f.plan.seed*64+uint64(p.n), 1<<41+p.notices))
+	if !p.f.plan.lossy || p.f.calm || r.IntN(5) > 0 {
+		return false
+	}
+	p.lostAt = p.f.store.now()
+	return true
 }

@@ -53,6 +53,11 @@ func Reports(d Dialect, resp *http.Response) []throttle.Report {
 			all.add(r)
 		}
 	}
+	for i := range all {
+		if all[i].Scope == throttle.ScopeNone {
+			all[i].Scope = v.busyScope // what is short for a model is counted for a model
+		}
+	}
 	return all
 }
 

@@ -52,11 +52,36 @@ type reportTest struct {
 	want    []throttle.Report
 }
 
+// unscoped are reports without their scope, which is their vendor's; see
+// TestReportsAreAboutWhatTheVendorPauses.
+func unscoped(reports []throttle.Report) []throttle.Report {
+	for i := range reports {
+		reports[i].Scope = throttle.ScopeNone
+	}
+	return reports
+}
+
+func TestReportsAreAboutWhatTheVendorPauses(t *testing.T) {
+	for _, tt := range []struct {
+		dialect dialect.Dialect
+		header  string
+		want    throttle.Scope
+	}{
+		{dialect.OpenAI, "x-ratelimit-limit-requests: 60", throttle.ScopeModel},
+		{dialect.GitHub, "x-ratelimit-limit: 5000\nx-ratelimit-remaining: 10\nx-ratelimit-resource: core", throttle.ScopeKey},
+	} {
+		got := dialect.Reports(tt.dialect, answer(200, "", lines(tt.header)...))
+		if len(got) != 1 || got[0].Scope != tt.want {
+			t.Errorf("%s: %+v, want scope %v", tt.dialect.Name(), got, tt.want)
+		}
+	}
+}
+
 func runReports(t *testing.T, tests []reportTest) {
 	t.Helper()
 	for _, tt := range tests {
 		for _, status := range []int{200, 429, 503} {
-			got := dialect.Reports(tt.dialect, answer(status, "", lines(tt.header)...))
+			got := unscoped(dialect.Reports(tt.dialect, answer(status, "", lines(tt.header)...)))
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("%s, %s, %d:\n got %+v\nwant %+v", tt.dialect.Name(), tt.name, status, got, tt.want)
 			}
@@ -253,7 +278,7 @@ func TestGitHubsRequestNamesTheResource(t *testing.T) {
 	} {
 		resp := answer(200, "", "X-RateLimit-Limit", "30", "X-RateLimit-Remaining", "2")
 		resp.Request, _ = http.NewRequest("GET", "https://api.github.com"+path, nil)
-		if got := dialect.Reports(dialect.GitHub, resp); !slices.Equal(got, []throttle.Report{want}) {
+		if got := unscoped(dialect.Reports(dialect.GitHub, resp)); !slices.Equal(got, []throttle.Report{want}) {
 			t.Errorf("%s: %+v, want %+v", path, got, want)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 )
 
 // Guesses learn: a budget remembers how much the last guessed calls really cost
-// of each token field, and the next guess is the quantile of that. Up to the
-// first few it is the caller's own.
+// of each token field, and the next guess is the quantile of that. After the
+// first few it is twice the most that they cost, but no more than the caller's.
 
 // How guesses are learned.
 const (
 	guessSeen     = 64  // calls that are remembered
-	guessLeast    = 8   // before they mean anything
+	guessLeast    = 8   // before their quantile means anything
 	guessQuantile = 0.9 // of actual ÷ guess: few calls cost more
 	guessMost     = 100 // times the caller's guess
 )
@@ -37,6 +37,8 @@ func (l *learned) note(guess, actual int64) {
 		l.next = (l.next + 1) % guessSeen
 	}
 	if len(l.ratios) < guessLeast {
+		most := slices.Max(l.ratios)
+		l.factor = max(min(1, 2*most), most)
 		return
 	}
 	sorted := slices.Clone(l.ratios)

@@ -46,7 +46,9 @@ func (g *gate) enter(ctx context.Context, a *ask) *DeniedError {
 		return nil
 	}
 	e := a.denial(ErrBudget)
-	e.Limit, e.cause = gateText, ctx.Err()
+	if e.Limit, e.cause = gateText, ctx.Err(); a.byCaller {
+		e.cause = context.DeadlineExceeded // whose timer may be a moment late
+	}
 	return e
 }
 

@@ -30,7 +30,7 @@ func (q *queue) gather(now time.Time) *batch {
 	if q.due {
 		waiting = dueMax
 	}
-	q.due, q.errand, q.news, q.floors = false, false, [2]string{}, nil
+	q.due, q.errand, q.news = false, false, [2]string{}
 	for lane := range q.t.cfg.Lanes {
 		// The first of each lane goes along in any case: its ticket is renewed.
 		waiting -= q.gatherSettled(b, lane, max(1, waiting), now)
@@ -57,7 +57,7 @@ func (q *queue) claimLocked(now time.Time) claim {
 		every:   microsOf(q.t.cfg.Probe.Every),
 		process: q.process, number: q.number,
 		fixes: q.ledger.tell(),
-		birth: newEpoch(), knows: q.knowsLocked(now), held: q.running, floors: q.floors,
+		birth: newEpoch(), knows: q.knowsLocked(now), held: q.running, floors: q.takeFloorsLocked(now),
 	}
 }
 

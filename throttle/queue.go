@@ -34,38 +34,39 @@ type queue struct {
 
 	part part // guarded by the outage's mu
 
-	mu      sync.Mutex
-	room    *lanes.Room[*ask]
-	lacking []lack        // by lane: what the settled calls lack together
-	sending bool          // a claim is under way, or about to be
-	rested  chan struct{} // closed once no claim is under way; nil: nobody asks
-	due     bool          // waiting calls are to be claimed for now
-	errand  bool          // the store is to be told something, whoever calls
-	seated  bool          // it has a ticket for a waiting call
-	tells   bool          // refused keys go along with the next claim
-	news    [2]string     // epochs of lost records, of which others have told
-	shadow  shadow
-	leases  *leases       // nil: none
-	denies  atomic.Bool   // models are, or were, denied
-	counts  bool          // a limit is on calls in flight
-	running float64       // calls in flight, if it counts
-	told    time.Time     // when the store was last told of them
-	renew   *time.Timer   // tells it again
-	guesses estimate      // what guessed calls really cost
-	floors  []float64     // by limit: what is used at least by the vendor's word, to be told; nil: nothing
-	differs map[int]int64 // by limit: the vendor's figure that was told
-	budget  *Budget       // as it stands: learned limits included
-	gate    *gate         // while it has no limits and is to learn them; nil: open
-	retired atomic.Bool   // its budget is gone or has changed
-	settles []settlement
-	pushed  bool // settlements are not to wait for company any longer
-	pause   shut
-	denied  map[modelID]deniedUntil
-	number  float64 // of the last claim
-	ledger  ledger  // what the store has to be told
-	wake    *time.Timer
-	wakeAt  time.Time
-	flush   *time.Timer
+	mu        sync.Mutex
+	room      *lanes.Room[*ask]
+	lacking   []lack        // by lane: what the settled calls lack together
+	sending   bool          // a claim is under way, or about to be
+	rested    chan struct{} // closed once no claim is under way; nil: nobody asks
+	due       bool          // waiting calls are to be claimed for now
+	errand    bool          // the store is to be told something, whoever calls
+	seated    bool          // it has a ticket for a waiting call
+	tells     bool          // refused keys go along with the next claim
+	news      [2]string     // epochs of lost records, of which others have told
+	shadow    shadow
+	leases    *leases       // nil: none
+	denies    atomic.Bool   // models are, or were, denied
+	counts    bool          // a limit is on calls in flight
+	running   float64       // calls in flight, if it counts
+	told      time.Time     // when the store was last told of them
+	renew     *time.Timer   // tells it again
+	guesses   estimate      // what guessed calls really cost
+	floors    []float64     // by limit: what is used at least by the vendor's word, to be told; nil: nothing
+	flooredAt time.Time     // when that was said
+	differs   map[int]int64 // by limit: the vendor's figure that was told
+	budget    *Budget       // as it stands: learned limits included
+	gate      *gate         // while it has no limits and is to learn them; nil: open
+	retired   atomic.Bool   // its budget is gone or has changed
+	settles   []settlement
+	pushed    bool // settlements are not to wait for company any longer
+	pause     shut
+	denied    map[modelID]deniedUntil
+	number    float64 // of the last claim
+	ledger    ledger  // what the store has to be told
+	wake      *time.Timer
+	wakeAt    time.Time
+	flush     *time.Timer
 }
 
 // A lack is what waiting calls need together: units by limit, and how many
@@ -140,7 +141,7 @@ func (q *queue) kick() {
 
 func (q *queue) workLocked() bool {
 	return q.room.Fresh() > 0 || q.due && q.room.Len() > 0 || q.errand || q.newsLocked() ||
-		q.pushed && len(q.settles)+len(q.ledger.fixes) > 0
+		q.pushed && (len(q.settles)+len(q.ledger.fixes) > 0 || q.floors != nil)
 }
 
 // send makes claims until there is nothing to claim for.

@@ -1,13 +1,20 @@
 package throttle
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A Report is what a vendor's answer says of one of the vendor's limits. A
 // field that it doesn't say is Unsaid.
 type Report struct {
 	// Unit is what the limit counts.
 	Unit Unit
-	// Per is its window; 0: not said, which may be any.
+	// Scope is whose limit it is: ScopeModel the budget's, ScopeKey the
+	// account's where Config.Account has such a limit, else the budget's;
+	// ScopeNone: either.
+	Scope Scope
+	// Per is its window; 0: not said. Then Limit tells which one it is.
 	Per time.Duration
 	// Limit is how many units fit, in units; at least 1, or Unsaid.
 	Limit int64
@@ -30,7 +37,8 @@ const Unsaid = -1
 //
 // Reports apply to the limits of the permit's budget and account with the same
 // unit and window; one whose window isn't said applies where a single limit has
-// its unit. It does nothing after the permit's end.
+// its unit, and says what is left only where that has its size. It does nothing
+// after the permit's end.
 func (p Permit) Reported(reports ...Report) {
 	if info, ok := p.look(); ok {
 		info.q.reported(reports)
@@ -45,20 +53,37 @@ func (q *queue) reported(reports []Report) {
 			return
 		}
 	}
+	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, r := range reports {
 		if i := q.limitOf(r); i >= 0 {
 			q.compareLocked(i, r)
-			q.floorLocked(i, r)
+			q.floorLocked(i, r, now)
 		}
+	}
+	if q.floors != nil && len(q.settles) == 0 {
+		q.flush.Reset(settleWait) // if no claim takes it along
 	}
 }
 
 // limitOf is the limit that a report is about; -1: none, or it can't be told.
 func (q *queue) limitOf(r Report) int {
+	switch r.Scope {
+	case ScopeModel:
+		return q.limitAmong(r, 0, q.own)
+	case ScopeKey:
+		if i := q.limitAmong(r, q.own, len(q.limits)); i >= 0 {
+			return i
+		}
+		return q.limitAmong(r, 0, q.own)
+	}
+	return q.limitAmong(r, 0, len(q.limits))
+}
+
+func (q *queue) limitAmong(r Report, from, to int) int {
 	found := -1
-	for i := range q.limits {
+	for i := from; i < to; i++ {
 		s := &q.limits[i]
 		if s.unit != r.Unit || r.Per > 0 && s.per != microsOf(r.Per) {
 			continue
@@ -74,26 +99,62 @@ func (q *queue) limitOf(r Report) int {
 // floorLocked notes how much is used of a limit at least. What the vendor has
 // of another size than the limit is taken as it says: as much is left here at
 // most as there.
-func (q *queue) floorLocked(i int, r Report) {
-	if r.Remaining < 0 {
-		return
-	}
+func (q *queue) floorLocked(i int, r Report, now time.Time) {
 	s := &q.limits[i]
 	size := s.amount
 	if s.isBucket() {
 		size = s.burst
 	}
+	if r.Remaining < 0 || r.Per == 0 && float64(r.Limit) != s.amount && float64(r.Limit) != size {
+		return
+	}
 	least := size - saturated(r.Remaining) - saturated(max(0, r.Coarse))
-	if least <= 0 {
+	if least <= q.knownLocked(i, now) {
 		return
 	}
 	if q.floors == nil {
 		q.floors = make([]float64, len(q.limits))
 	}
-	q.floors[i] = max(q.floors[i], least)
+	if before := q.flooredAt; !before.IsZero() {
+		q.ageLocked(now.Sub(before))
+	}
+	q.floors[i], q.flooredAt = max(q.floors[i], least), now
 }
 
-// compareLocked tells once of a limit that differs from the configured one.
+// knownLocked is what is used of a limit for all that is known here: a floor
+// below it is no news. 0: nothing is known.
+func (q *queue) knownLocked(i int, now time.Time) float64 {
+	if q.shadow.counts == nil || q.limits[i].inFlight() {
+		return 0
+	}
+	c := q.shadow.counts[i].clone()
+	at := q.shadow.clock(now)
+	c.advance(&q.limits[i], at)
+	return c.used(&q.limits[i], at)
+}
+
+// takeFloorsLocked returns the floors to be told, as old as they are by now:
+// what a vendor counted then has partly been forgotten there since.
+func (q *queue) takeFloorsLocked(now time.Time) []float64 {
+	if q.floors == nil {
+		return nil
+	}
+	q.ageLocked(now.Sub(q.flooredAt))
+	floors := q.floors
+	q.floors, q.flooredAt = nil, time.Time{}
+	return floors
+}
+
+func (q *queue) ageLocked(age time.Duration) {
+	for i := range q.floors {
+		if s := &q.limits[i]; s.per > 0 {
+			q.floors[i] = max(0, math.Ceil(q.floors[i]-s.amount*float64(age.Microseconds())/s.per))
+		}
+	}
+}
+
+// compareLocked tells, once for each limit, that the vendor has another one than
+// is configured.
 func (q *queue) compareLocked(i int, r Report) {
 	if q.budget.Learn && i < q.own || r.Limit < 1 || float64(r.Limit) == q.limits[i].amount {
 		return
@@ -101,9 +162,8 @@ func (q *queue) compareLocked(i int, r Report) {
 	if q.differs == nil {
 		q.differs = map[int]int64{}
 	}
-	if q.differs[i] == r.Limit {
-		return
+	_, told := q.differs[i]
+	if q.differs[i] = r.Limit; !told {
+		q.t.tellLimit(q, q.limits[i].text, r.Limit)
 	}
-	q.differs[i] = r.Limit
-	q.t.tellLimit(q, q.limits[i].text, r.Limit)
 }

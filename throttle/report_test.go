@@ -120,3 +120,19 @@ func TestGuessesComeNearWhatCallsReallyCostWithinAHundred(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// What a vendor counted long ago says little of now.
+func TestAnOldReportDeniesNobody(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		th := newThrottle(t, throttle.Config{Lanes: patient(), Budgets: budget(throttle.Requests(60, time.Minute)), Account: []throttle.Limit{throttle.Requests(1000, time.Minute)}})
+		p := goes(t, th, context.Background(), call())
+		p.Reported(throttle.Report{Unit: throttle.UnitRequests, Scope: throttle.ScopeModel, Per: time.Minute, Limit: 60, Remaining: 0})
+		p.Done()
+		// Another model of the account isn't meant.
+		goes(t, th, context.Background(), throttle.Call{Key: key, Model: "another"}).Done()
+		time.Sleep(10 * time.Minute)
+		if n := admittedNow(t, th, 100); n != 60 {
+			t.Errorf("%d calls of 60 went", n)
+		}
+	})
+}

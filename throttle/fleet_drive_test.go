@@ -98,7 +98,7 @@ func (p *fleetProc) make(c callPlan) {
 		leave := time.AfterFunc(c.leaves, cancel)
 		defer leave.Stop()
 	}
-	if p.dead() {
+	if p.comes(c) {
 		return
 	}
 	came := time.Now()
@@ -113,6 +113,14 @@ func (p *fleetProc) make(c callPlan) {
 	s := p.send(c, permit)
 	time.Sleep(c.hold)
 	p.end(c, permit, s)
+}
+
+// comes notes that a call comes, and reports whether the process is dead.
+func (p *fleetProc) comes(c callPlan) bool {
+	p.f.mu.Lock()
+	defer p.f.mu.Unlock()
+	p.arrived[c.lane] = append(p.arrived[c.lane], int64(p.f.store.now()))
+	return p.killed
 }
 
 // returned checks what Acquire said.

@@ -63,7 +63,11 @@ func (r *referee) verdict(v verdictNote) {
 	}
 	holder := v.probe != "" && (v.probe == k.probe || k.anybody && whole64(v.gen) == k.gen)
 	switch {
-	case v.resume:
+	case v.resume: // an operator's; the ramp follows
+		if p := &r.books[int(v.scope-ScopeModel)].pause; p.until > r.now {
+			p.until, p.gone = r.now, 0
+			r.resumed = r.now
+		}
 	case (v.class == Busy || v.class == Overloaded) && v.scope != ScopeNone:
 		i := 0
 		if v.scope == ScopeKey {

@@ -16,6 +16,9 @@ func (f *fleetRun) mishap(r *rand.Rand) {
 	if f.plan.kills && r.IntN(f.plan.calls) == 0 {
 		f.kill(f.procs[r.IntN(len(f.procs))])
 	}
+	if f.plan.verdicts && r.IntN(80) == 0 {
+		f.operate(r)
+	}
 	if f.plan.forgets && r.IntN(f.plan.calls/3+1) == 0 {
 		f.forget(r)
 	}
@@ -27,6 +30,25 @@ func (f *fleetRun) kill(p *fleetProc) {
 	defer f.mu.Unlock()
 	p.killed = true
 	f.note(fleetEvent{at: f.store.now(), proc: p.n, text: "is killed"})
+}
+
+// operate has an operator pause something, or end a pause.
+func (f *fleetRun) operate(r *rand.Rand) {
+	p, scope := f.procs[r.IntN(len(f.procs))], ScopeModel+Scope(r.IntN(2))
+	call := f.plan.nextCall(r).call
+	length := time.Duration(1 + r.Int64N(int64(f.plan.pausing.Max)))
+	resumes := r.IntN(2) == 0
+	p.callers.Go(func() {
+		if p.dead() {
+			return
+		}
+		p.f.tell(p.n, "an operator pauses %v of %s for %v, or ends that: %v", scope, call.Model, length, resumes)
+		if resumes {
+			_ = p.th.Resume(context.Background(), call, scope)
+		} else {
+			_ = p.th.Pause(context.Background(), call, scope, length)
+		}
+	})
 }
 
 // forget loses a record of the store, or all of an account.
@@ -106,9 +128,9 @@ func (p *fleetProc) awaitPause(c callPlan, v Verdict, said time.Time) {
 	for time.Since(said) < length-time.Second {
 		f.mu.Lock()
 		until := f.referee.shopOf("@" + c.call.Account).book(budget).pause.until
-		killed, lostAt := p.killed, p.lostAt
+		killed, lostAt, resumed := p.killed, p.lostAt, f.referee.resumed
 		f.mu.Unlock()
-		if killed || until >= said.Add(length).UnixMicro()-late {
+		if killed || resumed >= said.UnixMicro() || until >= said.Add(length).UnixMicro()-late {
 			return
 		}
 		if time.Since(said) > 2*time.Second && f.store.now()-lostAt > 1.5e6 {

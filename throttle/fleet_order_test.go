@@ -87,7 +87,7 @@ func (r *referee) standing() []*standing {
 }
 
 // came is when a run's first call came.
-func (r *referee) came(run *run) int64 {
+func (r *referee) since(run *run) int64 {
 	if run.since > 0 {
 		return whole64(run.since)
 	}
@@ -98,7 +98,10 @@ func (r *referee) came(run *run) int64 {
 // lanes, and in its own those who came before it. A call came no earlier than
 // those before it in its own queue.
 func (r *referee) letAhead(run *run) {
-	if since := r.came(run); run.lane != r.turns.lane {
+	since := r.since(run)
+	r.must(r.c.process == "" || r.came(r.c.process, run.lane, since), "4, order",
+		"%q says that a call of lane %d came %d us ago, and none did", r.c.process, run.lane, r.now-since)
+	if run.lane != r.turns.lane {
 		r.turns.lane, r.turns.since = run.lane, since
 	} else {
 		r.turns.since = max(r.turns.since, since)

@@ -42,8 +42,9 @@ type fleetProc struct {
 
 	// Guarded by f.mu:
 	killed  bool
-	lostAt  float64 // when a message of it was last lost
-	notes   uint64  // claims without a number
+	lostAt  float64   // when a message of it was last lost
+	notes   uint64    // claims without a number
+	arrived [][]int64 // by lane: when calls came
 	probes  uint64
 	notices uint64
 	told    map[string]*knowledge // by queue: the last answer that it heard
@@ -53,7 +54,7 @@ func newFleetRun(plan *fleetPlan, store fleetBackend) *fleetRun {
 	f := &fleetRun{plan: plan, store: store, released: make(chan struct{})}
 	f.referee = &referee{
 		shops: map[string]*shop{}, ledger: newLedgerBook(),
-		shares: plan.shares, excused: f.excused, known: f.known,
+		shares: plan.shares, excused: f.excused, known: f.known, came: f.came,
 		limits: func(budget string) ([]Limit, []Limit) {
 			for i := range plan.budgets {
 				if budget == fmt.Sprint("budget", i) {
@@ -70,7 +71,7 @@ func newFleetRun(plan *fleetPlan, store fleetBackend) *fleetRun {
 	for n := range plan.procs {
 		p := &fleetProc{
 			f: f, n: n, shift: (plan.rand.Int64N(2001) - 1000) * time.Hour.Microseconds(),
-			noticed: time.Duration(plan.rand.Int64N(int64(plan.delay))), lostAt: -1e12, told: map[string]*knowledge{},
+			noticed: time.Duration(plan.rand.Int64N(int64(plan.delay))), lostAt: -1e12, told: map[string]*knowledge{}, arrived: make([][]int64, len(plan.lanes)),
 		}
 		if plan.forgets {
 			p.shift = 0 // it would tell the store of windows of its own
@@ -160,9 +161,24 @@ func (f *fleetRun) compareRooms(look *claim) {
 // excused reports whether a process has a reason to come late: it is dead, or
 // something of it was lost and it may take the store for lost.
 func (f *fleetRun) excused(process string) bool {
-	i := slices.IndexFunc(f.procs, func(p *fleetProc) bool { return p.th.id == owner(process) })
-	p := f.procs[i]
+	p := f.procOf(process)
 	return p.killed || f.store.now()-p.lostAt < 30e6
+}
+
+// came reports whether a call of a process may have come at an instant, by its
+// own word: that is as late as its messages were slow.
+func (f *fleetRun) came(process string, lane int, at int64) bool {
+	p := f.procOf(process)
+	for _, a := range slices.Backward(p.arrived[lane]) {
+		if late := at - a; late >= -1000 && late <= 50_000+3*f.plan.delay.Microseconds() {
+			return true
+		}
+	}
+	return f.plan.lossy || f.plan.sends || f.real
+}
+
+func (f *fleetRun) procOf(process string) *fleetProc {
+	return f.procs[slices.IndexFunc(f.procs, func(p *fleetProc) bool { return p.th.id == owner(process) })]
 }
 
 // rest lets everybody do what there is to do now.

@@ -57,16 +57,6 @@ func (l *ledgerBook) settled(process string, exact bool) error {
 	return nil
 }
 
-// over returns by how much more than was sent a queue has booked.
-func (l *ledgerBook) over(process string) []int64 {
-	booked, sent := together(l.booked[process])[0], together(l.sent[process])[0]
-	more := make([]int64, len(booked))
-	for i := range booked {
-		more[i] = booked[i] - nth(sent, i)
-	}
-	return more
-}
-
 func nth(ns []int64, i int) int64 {
 	if i < len(ns) {
 		return ns[i]

@@ -12,8 +12,10 @@ UNRACED := ./internal/sdktest ./examples/chat ./examples/sms
 CHECKS := inherit,-ST1005
 
 FUZZTIME ?= 10s
+FLEETTIME ?= 1h
+FLEETSEED ?= 1000000
 
-.PHONY: help test prerequisites vet lint race fuzz quickstart
+.PHONY: help test prerequisites vet lint race fuzz fleets quickstart
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -36,6 +38,9 @@ race: ## all tests with the race detector, but for modules with SDKs
 
 fuzz: ## every fuzz target for FUZZTIME (10s) each
 	@internal/tools/fuzz.sh $(FUZZTIME)
+
+fleets: ## random fleets against the exact model for FLEETTIME (1h), from FLEETSEED on
+	go test -run '^TestRandomFleets$$' -v -timeout 0 ./throttle -fleets.for=$(FLEETTIME) -fleets.first=$(FLEETSEED)
 
 quickstart: ## run the quickstart example
 	go run ./examples/quickstart

@@ -83,7 +83,7 @@ func (p *fleetProc) answer(c callPlan, permit Permit) {
 	said := time.Now()
 	permit.Answered(*v)
 	if (v.Class == Busy || v.Class == Overloaded) && v.Scope != ScopeNone && !p.f.plan.forgets && !p.f.real {
-		p.callers.Go(func() { p.awaitPause(c, *v, said) })
+		go p.awaitPause(c, *v, said)
 	}
 }
 

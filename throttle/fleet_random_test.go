@@ -9,7 +9,7 @@ import (
 var (
 	fleetSeed  = flag.Int64("fleets.seed", -1, "run the one random fleet of this seed")
 	fleetFirst = flag.Uint64("fleets.first", 0, "the first seed")
-	fleetCount = flag.Uint64("fleets.n", 300, "run so many random fleets")
+	fleetCount = flag.Uint64("fleets.n", 200, "run so many random fleets")
 	fleetTime  = flag.Duration("fleets.for", 0, "run random fleets for so long")
 )
 

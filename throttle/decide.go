@@ -245,7 +245,7 @@ func (b *bench) take(r *run, n float64) {
 // turn says what the next call of the run lacks and when it will be its turn:
 // the latest of the limits and pauses that it lacks. It returns also in how
 // many microseconds to ask again: earlier, where somebody ahead in another
-// process may turn out to be dead.
+// process may have gone sooner than was foreseen, or turn out to be dead.
 func (b *bench) turn(r *run, rate float64) (o outcome, again float64) {
 	o = outcome{code: waitsRoom, n: 1}
 	at, alone := b.now, b.now
@@ -280,7 +280,7 @@ func (b *bench) turn(r *run, rate float64) (o outcome, again float64) {
 		}
 	}
 	o.wait = max(1, at-b.now)
-	return o, max(1, min(at, max(alone, b.void))-b.now)
+	return o, max(1, min(at, max(alone, b.again))-b.now)
 }
 
 // hold counts what a waiting call of the run lacks as use by those ahead.

@@ -34,7 +34,7 @@ type turns struct {
 	lane                  int
 	since                 int64 // the latest of its lane so far
 	counted               map[*standing]bool
-	void                  int64 // when the first of those who go first may turn out to be dead
+	void                  int64 // when the first of those who go first may have gone, or turn out to be dead
 	went                  map[int]bool
 	had                   map[int]*standing // the tickets that were taken back, by lane
 	first                 map[int]*standing // the claim's own, by lane
@@ -112,7 +112,7 @@ func (r *referee) letAhead(run *run) {
 			continue
 		}
 		r.turns.counted[s] = true
-		r.turns.void = min(r.turns.void, s.turn+stands+1)
+		r.turns.void = min(r.turns.void, s.overdue(r.now))
 		for i, m := range r.meters {
 			if b := r.books[min(1, max(0, i-r.c.own+1))]; slices.Contains(b.line, s) {
 				r.turns.ahead[i] += s.needs[m]
@@ -233,6 +233,15 @@ func (s *standing) forgiven() bool {
 	return false
 }
 
+// overdue is when others look again at a call that goes first: 50 ms after its
+// turn, and when its ticket is void.
+func (s *standing) overdue(now int64) int64 {
+	if s.turn+50_000 > now {
+		return s.turn + 50_000
+	}
+	return s.turn + stands + 1
+}
+
 // dueOf is when a call may go, or may find somebody before it dead.
 func (r *referee) dueOf(s *standing) int64 {
 	at, void := r.now, int64(math.MaxInt64)
@@ -250,7 +259,7 @@ func (r *referee) dueOf(s *standing) int64 {
 				if o.process == s.process || o.lane > s.lane || o.lane == s.lane && o.since > s.since {
 					continue
 				}
-				if void = min(void, o.turn+stands+1); (i < s.own) == (k == 0) {
+				if void = min(void, o.overdue(r.now)); (i < s.own) == (k == 0) {
 					ahead += o.needs[m]
 				}
 			}

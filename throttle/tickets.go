@@ -28,6 +28,18 @@ type shortage struct{ label, units float64 }
 // ticketKept is how long, in microseconds, a ticket stands after its turn.
 const ticketKept = 250_000
 
+// ticketLate is how long after its turn a living ticket's call has gone.
+const ticketLate = 50_000
+
+// overdue is when it is worth looking again at a call that waits: soon after its
+// turn, when it should have gone, and when it is void.
+func (t *ticket) overdue(now float64) float64 {
+	if t.turn+ticketLate > now {
+		return t.turn + ticketLate
+	}
+	return t.turn + ticketKept + 1
+}
+
 // ownerBytes is how much of a queue's name is its process's: when one ticket of
 // a process is void, all are.
 const ownerBytes = 8
@@ -42,7 +54,7 @@ type line struct {
 	since      float64   // when it came, by the order of its lane
 	others     []float64 // by limit: what those ahead need
 	othersRamp [2]float64
-	void       float64 // when the first of those ahead would be void
+	again      float64 // when the first of those ahead has gone, or turns out to be late or dead
 	seats      []seat  // of this claim's own waiting calls
 	withdrawn  []withdrawal
 }
@@ -72,7 +84,7 @@ type seat struct {
 // lineUp takes the tickets of the claim's own queue back, drops those of the
 // dead, and sorts the others by their order.
 func (b *bench) lineUp() {
-	b.void = math.Inf(1)
+	b.again = math.Inf(1)
 	var dead []string
 	for _, rec := range b.records() {
 		for _, t := range rec.line {
@@ -124,7 +136,7 @@ func (b *bench) letAhead(r *run) {
 			(t.since > since || t.since == since && t.process > b.c.process) {
 			return
 		}
-		b.void = min(b.void, t.turn+ticketKept+1)
+		b.again = min(b.again, t.overdue(b.now))
 		b.countTicket(t)
 	}
 }

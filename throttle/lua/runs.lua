@@ -62,7 +62,7 @@ local function run_turn(r, rate)
   end
   local turn = max(1, at - now)
   if turn > r[5] then return code + (DENIED_ROOM - WAITS_ROOM), limit, lacks, turn end
-  turn = max(1, min(at, max(alone, void)) - now)
+  turn = max(1, min(at, max(alone, again)) - now)
   for i, cost in pairs(lacking) do ahead[i] = ahead[i] + cost end
   for i in pairs(ramps) do ahead_ramp[i] = ahead_ramp[i] + 1 end
   wait(r, now + turn, lacking, ramps)

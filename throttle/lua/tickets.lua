@@ -1,7 +1,7 @@
 -- Who waits in other processes. See tickets.go. A run is {lane, key, model, n,
 -- patience, mayProbe, hold, holds, pauses 1, 2, since, age, cost by limit}.
 local COST = 12
-local waiting, next_waiting, void, seats = {}, 1, huge, {}
+local waiting, next_waiting, again, seats = {}, 1, huge, {}
 local others, others_ramp, withdrawn = {}, { 0, 0 }, {}
 local ahead, ahead_ramp = {}, { 0, 0 }
 for i = 1, #limits do ahead[i], others[i] = 0, 0 end
@@ -47,7 +47,7 @@ local function let_ahead(r)
     local t, i = waiting[next_waiting][1], waiting[next_waiting][2]
     if t[2] > r[1] or t[2] == r[1] and (t[3] > since or t[3] == since and t[1] > process) then return end
     next_waiting = next_waiting + 1
-    void = min(void, t[4] + TICKET_KEPT + 1)
+    again = min(again, t[4] + (t[4] + TICKET_LATE > now and TICKET_LATE or TICKET_KEPT + 1))
     for o = 5, #t, 2 do
       if t[o] == 0 then
         ahead_ramp[i], others_ramp[i] = ahead_ramp[i] + t[o + 1], others_ramp[i] + t[o + 1]

@@ -50,8 +50,10 @@ func (f *fleetRun) checkSettled() {
 	if f.failure != "" {
 		return
 	}
+	gone := map[string]bool{}
 	for _, p := range f.procs {
 		for _, q := range p.th.allQueues() {
+			gone[q.process] = p.killed
 			if p.killed || f.plan.forgets {
 				continue
 			}
@@ -63,7 +65,8 @@ func (f *fleetRun) checkSettled() {
 	for _, s := range f.referee.shops {
 		for name, b := range s.books {
 			for _, w := range b.line {
-				if w.turn+stands >= int64(f.store.now()) {
+				// A killed process's ticket stands until it is void.
+				if !gone[w.process] && w.turn+stands >= int64(f.store.now()) {
 					f.fail("2, a wait leaves nothing", "budget %q: %q has still a ticket in lane %d", name, w.process, w.lane)
 				}
 			}

@@ -24,7 +24,7 @@ var nodeArgs = []string{
 	"--cluster-enabled", "yes",
 	"--cluster-config-file", "nodes.conf",
 	"--cluster-require-full-coverage", "no",
-	"--cluster-node-timeout", "2000",
+	"--cluster-node-timeout", "10000", // on a busy machine nodes are slow, not dead
 	"--cluster-allow-replica-migration", "no",
 }
 

@@ -73,6 +73,7 @@ func (t *Throttle) write(c claim) (answer, error) {
 	if err != nil {
 		t.outage.keep(c, time.Now())
 		t.outage.failed(err)
+		t.outage.rewrite()
 	}
 	return ans, err
 }

@@ -83,7 +83,7 @@ func (p *fleetPlan) nextCall(r *rand.Rand) callPlan {
 }
 
 func (p *fleetPlan) someVerdict(r *rand.Rand) *Verdict {
-	v := &Verdict{Class: Class(r.IntN(8)), Wait: time.Duration(r.Int64N(int64(3 * time.Second)))}
+	v := &Verdict{Class: Class(r.IntN(8)), Wait: time.Duration(r.Int64N(int64(p.pausing.Max)))}
 	if v.Class == Busy || v.Class == Overloaded {
 		v.Scope = Scope(r.IntN(3))
 	}

@@ -132,7 +132,7 @@ func (r *referee) remembered() {
 		if !r.lost(i) {
 			continue
 		}
-		r.must(known.pauses[i] <= r.now || r.resumed > 0 || b.pause.until >= known.pauses[i]-late, "12, a store that forgets",
+		r.must(known.pauses[i] <= r.now+late || r.resumed > 0 || b.pause.until >= known.pauses[i]-late, "12, a store that forgets",
 			"the process knows of pause %d until %d us from now, it holds until %d", i, known.pauses[i]-r.now, b.pause.until-r.now)
 		for j, m := range r.meters {
 			if (j < r.c.own) != (i == 0) {

@@ -66,8 +66,8 @@ func (r *referee) verdict(v verdictNote) {
 	case v.resume: // an operator's; the ramp follows
 		if p := &r.books[int(v.scope-ScopeModel)].pause; p.until > r.now {
 			p.until, p.gone = r.now, 0
-			r.resumed = r.now
 		}
+		r.resumed = r.now // also where the store has lost the pause
 	case (v.class == Busy || v.class == Overloaded) && v.scope != ScopeNone:
 		i := 0
 		if v.scope == ScopeKey {

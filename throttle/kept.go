@@ -58,3 +58,43 @@ func (k keptVerdict) write(t *Throttle) {
 	k.claim.verdict = &v
 	_, _ = t.write(k.claim) // one that fails again is kept again
 }
+
+// rewriteWait is how long a verdict waits to be written again whose own message
+// was lost.
+const rewriteWait = 50 * time.Millisecond
+
+// rewrite has the verdicts written that are kept, though there is no outage at
+// the end of which they would be.
+func (o *outage) rewrite() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.rewriting || !o.since.IsZero() || o.t.closed.Load() {
+		return
+	}
+	o.rewriting = true
+	o.t.loops.Add(1)
+	go func() {
+		defer o.t.loops.Done()
+		select {
+		case <-o.t.done.Done():
+			return
+		case <-time.After(rewriteWait):
+		}
+		for _, k := range o.takeKept() {
+			k.write(o.t)
+		}
+	}()
+}
+
+// takeKept returns what is kept, unless an outage has begun: its end sees to it.
+func (o *outage) takeKept() map[keptID]keptVerdict {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.rewriting = false
+	if !o.since.IsZero() {
+		return nil
+	}
+	kept := o.kept
+	o.kept = map[keptID]keptVerdict{}
+	return kept
+}

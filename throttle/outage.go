@@ -28,6 +28,7 @@ type outage struct {
 	scolded   time.Time // when an error of the store that is no outage was last logged
 	intervals *backoff.ExponentialBackOff
 	kept      map[keptID]keptVerdict
+	rewriting bool // what is kept is about to be written
 }
 
 // calmAfter is how long the store must have been there for the next outage to

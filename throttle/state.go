@@ -67,11 +67,11 @@ func (b *bench) pause(r *record, v verdictNote, own bool) {
 
 // resume ends a pause at an operator's word. Its ramp follows.
 func (b *bench) resume(r *record, own bool) {
-	if r.until <= b.now {
-		return
+	if r.until > b.now {
+		r.until, r.used = b.now, 0
+		b.dirtyRecord(r)
 	}
-	r.until, r.used = b.now, 0
-	b.dirtyRecord(r)
+	// In any case: the store may have lost a pause that others still know.
 	n := notice{kind: noticeResume, account: b.c.account}
 	if own {
 		n.budget = b.c.budget

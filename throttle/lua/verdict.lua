@@ -12,8 +12,8 @@ if verdict then
     local rec = recs[i]
     if rec.stop > now then
       rec.stop, rec.used, rec.dirty = now, 0, true
-      tell(6, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0)
     end
+    tell(6, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0)
   elseif (class == BUSY or class == OVERLOADED) and (scope == SCOPE_MODEL or scope == SCOPE_KEY) then
     shut(scope == SCOPE_MODEL and 1 or 2, length, ramp, class)
   elseif class == MODEL_DENIED and length > 0 then

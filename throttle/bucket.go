@@ -40,7 +40,8 @@ func bucketAdvance(b *bucketLevel, now, amount, burst, per float64) {
 	elapsed := max(0, now-b.at)
 	if b.amount != amount {
 		b.level += bucketFlow(elapsed, b.amount, per)
-		b.at, b.amount, elapsed = max(now, b.at), amount, 0
+		begun := bucketBegun(elapsed, b.amount, amount, per)
+		b.at, b.amount, elapsed = max(now, b.at)-begun, amount, begun
 	}
 	if b.level+bucketFlow(elapsed, amount, per) >= burst {
 		b.level, b.at, b.full = burst, max(now, b.at), max(now, b.at)
@@ -49,6 +50,16 @@ func bucketAdvance(b *bucketLevel, now, amount, burst, per float64) {
 	whole := math.Floor(elapsed / per)
 	b.level += float64(whole * amount)
 	b.at += float64(whole * per)
+}
+
+// bucketBegun is how long, at a new rate, a bucket would have been filling what
+// has flowed of the unit that isn't whole yet. Without it a bucket that two
+// processes fill at different rates, each by its own configuration, would lose a
+// part with every change, and never fill.
+func bucketBegun(elapsed, amount, next, per float64) float64 {
+	part := float64((elapsed - float64(math.Floor(elapsed/per)*per)) * amount)
+	part -= float64(math.Floor(part/per) * per)
+	return math.Floor(min(max(0, part), per-1) / next)
 }
 
 // bucketHas is the level at now, which bucketAdvance has seen.

@@ -26,12 +26,18 @@ func (m *exactBucket) has(now int64) int64 {
 	return n.Int64()
 }
 
-// see is what a claim at now does: a full bucket starts anew, and so does one
-// whose rate changes.
+// see is what a claim at now does: a full bucket starts anew, and one whose rate
+// changes keeps what it has of the next unit, in whole microseconds at the new
+// rate.
 func (m *exactBucket) see(now, amount int64) {
 	level := m.has(now)
-	if level == m.burst || amount != m.amount {
+	part := new(big.Int).Mul(big.NewInt(max(0, now-m.since)), big.NewInt(m.amount))
+	part.Rem(part, big.NewInt(m.per))
+	switch {
+	case level == m.burst:
 		m.level, m.since, m.amount = level, now, amount
+	case amount != m.amount:
+		m.level, m.since, m.amount = level, now-part.Int64()/amount, amount
 	}
 }
 
@@ -100,6 +106,24 @@ func checkFirstInstant(t *testing.T, b *bucketLevel, now, per, burst, units floa
 	}
 	if hasAt(at) < units || at <= now || hasAt(at-1) >= units {
 		t.Errorf("%+v at %v: room for %v named at %v, where there are %v, before it %v", *b, now, units, at, hasAt(at), hasAt(at-1))
+	}
+}
+
+// Processes with an old and a new configuration share a bucket: it fills at one
+// rate or the other, and never stands still.
+func TestABucketOfTwoRatesFills(t *testing.T) {
+	const burst, per, step = 100, 2e6, 1000
+	var b bucketLevel
+	now := 1.7e15
+	bucketAdvance(&b, now, 50, burst, per)
+	bucketTake(&b, now, per, burst, levelFloor)
+	for i := range 2000 { // two seconds
+		now += step
+		bucketAdvance(&b, now, []float64{50, 10}[i%2], burst, per)
+	}
+	// Half the time 25 a second, half the time 5.
+	if has := bucketHas(&b, now, per); has < 28 || has > 31 {
+		t.Errorf("%v units after two seconds, want 30", has)
 	}
 }
 

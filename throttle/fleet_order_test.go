@@ -233,9 +233,12 @@ func (s *standing) forgiven() bool {
 	return false
 }
 
-// overdue is when others look again at a call that goes first: 50 ms after its
-// turn, and when its ticket is void.
+// overdue is when others look again at a call that goes first: 5 and 50 ms after
+// its turn, and when its ticket is void.
 func (s *standing) overdue(now int64) int64 {
+	if s.turn+5000 > now {
+		return s.turn + 5000
+	}
 	if s.turn+50_000 > now {
 		return s.turn + 50_000
 	}

@@ -11,7 +11,7 @@ import (
 
 // learnLimits brings the budget's limits to what the vendor reports.
 func (q *queue) learnLimits(reports []Report) {
-	if !q.budget.Learn {
+	if !q.budget.Learn || !q.learnNow(time.Now()) {
 		return
 	}
 	b := *q.budget
@@ -25,6 +25,19 @@ func (q *queue) learnLimits(reports []Report) {
 	if changed && len(b.Limits)+len(q.t.cfg.Account) <= maxLimits {
 		q.t.relimit(q, &b)
 	}
+}
+
+// A budget changes a few times at once, and then once in learnEvery: a vendor that
+// shows now one limit and now another, of two models say, doesn't change it with
+// every call.
+const (
+	learnEvery  = time.Second
+	learnAtOnce = 8
+)
+
+// learnNow reports whether the budget may change its limits.
+func (q *queue) learnNow(now time.Time) bool {
+	return q.changes < learnAtOnce || now.Sub(q.born) >= learnEvery
 }
 
 // learn takes one report over, and reports whether that changed a limit.
@@ -56,19 +69,7 @@ func (b *Budget) learn(r Report) bool {
 
 // relimit puts a queue with other limits in a queue's place, as SetBudgets does.
 func (t *Throttle) relimit(q *queue, b *Budget) {
-	t.reconfigure.Lock()
-	defer t.reconfigure.Unlock()
-	t.mu.Lock()
-	q.a.mu.Lock()
-	current := q.a.queues[q.id] == q && !t.closed.Load()
-	if current {
-		q.retired.Store(true)
-		q.a.queues[q.id] = newQueue(t, q.a, q.id, b)
-		t.retired = append(t.retired, q)
-	}
-	q.a.mu.Unlock()
-	t.mu.Unlock()
-	if !current {
+	if !t.replace(q, b) {
 		return // the budgets have changed meanwhile
 	}
 	for _, l := range b.Limits {
@@ -76,7 +77,30 @@ func (t *Throttle) relimit(q *queue, b *Budget) {
 			t.tellLearned(q, l)
 		}
 	}
-	q.hand(q.a.queue(q.id))
-	q.gate.open()
 	q.moveOn()
+}
+
+// replace puts the new queue into the old one's place, and reports whether that
+// was still there.
+func (t *Throttle) replace(q *queue, b *Budget) bool {
+	t.reconfigure.Lock()
+	defer t.reconfigure.Unlock()
+	t.mu.Lock()
+	q.a.mu.Lock()
+	current := q.a.queues[q.id] == q && !t.closed.Load()
+	if current {
+		q.retired.Store(true)
+		next := newQueue(t, q.a, q.id, b)
+		if next.changes = q.changes + 1; next.born.Sub(q.born) > time.Minute {
+			next.changes = 1
+		}
+		q.a.queues[q.id] = next
+		t.retired = append(t.stillRetired(), q)
+	}
+	q.a.mu.Unlock()
+	t.mu.Unlock()
+	if current {
+		q.hand(q.a.queue(q.id))
+	}
+	return current
 }

@@ -56,8 +56,10 @@ type queue struct {
 	flooredAt time.Time     // when that was said
 	differs   map[int]int64 // by limit: the vendor's figure that was told
 	budget    *Budget       // as it stands: learned limits included
-	gate      *gate         // while it has no limits and is to learn them; nil: open
-	retired   atomic.Bool   // its budget is gone or has changed
+	born      time.Time
+	changes   int         // of learned limits, the last ones
+	gate      *gate       // while it has no limits and is to learn them; nil: open
+	retired   atomic.Bool // its budget is gone or has changed
 	settles   []settlement
 	pushed    bool // settlements are not to wait for company any longer
 	pause     shut
@@ -102,7 +104,7 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
 	q.own = len(q.limits)
 	q.limits = append(q.limits, compileLimits(t.cfg.Account, t.cfg.Lanes, a.id)...)
-	q.budget = b
+	q.budget, q.born = b, time.Now()
 	if b.Learn && len(b.Limits) == 0 {
 		q.gate = newGate()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,13 +57,7 @@ func (t *Throttle) retireLocked(budgets []Budget) []*queue {
 	t.budgets = budgets
 	t.routes = map[routeKey]route{}
 	t.unmatched = map[string]bool{}
-	kept := t.retired[:0]
-	now := time.Now()
-	for _, q := range t.retired {
-		if !q.idle(now) {
-			kept = append(kept, q)
-		}
-	}
+	kept := t.stillRetired()
 	var old []*queue
 	for _, a := range t.accounts {
 		a.mu.Lock()
@@ -88,13 +83,16 @@ func (q *queue) hand(next *queue) {
 	q.mu.Lock()
 	q.returnAllLocked()
 	pause, denied, guesses := q.pause, maps.Clone(q.denied), q.guesses.clone()
+	known := q.shadow.clone()
 	q.kick()
+	q.gate.open()
 	if next == nil {
 		return
 	}
 	next.mu.Lock()
 	defer next.mu.Unlock()
 	next.guesses = guesses
+	next.inheritLocked(&known, q.limits)
 	if pause.until.After(next.pause.until) {
 		next.pause = pause
 	}
@@ -104,6 +102,12 @@ func (q *queue) hand(next *queue) {
 		}
 	}
 	next.denies.Store(len(next.denied) > 0)
+}
+
+// stillRetired are the retired queues of which anything is out. t.mu is held.
+func (t *Throttle) stillRetired() []*queue {
+	now := time.Now()
+	return slices.DeleteFunc(t.retired, func(q *queue) bool { return q.idle(now) })
 }
 
 // sameBudget reports whether a budget's own settings are the same in both.

@@ -31,6 +31,15 @@ type slot struct {
 // can wander about in a client and a network.
 const slotKept = 600 * 1e6
 
+// Where many short-lived processes come and go, slots are kept for less long, in
+// microseconds, and the answers in them never longer than a claim can be asked
+// again.
+const (
+	slotMany       = 64
+	slotKeptOfMany = 60 * 1e6
+	slotAnswerKept = 10 * 1e6
+)
+
 // slotAnswer is how many outcomes an answer has at most that is kept.
 const slotAnswer = 16
 

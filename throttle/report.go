@@ -54,16 +54,22 @@ func (q *queue) reported(reports []Report) {
 		}
 	}
 	now := time.Now()
+	var news []func() // told without the lock: who hears it may call the throttle
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	for _, r := range reports {
 		if i := q.limitOf(r); i >= 0 {
-			q.compareLocked(i, r)
+			if q.differsLocked(i, r) {
+				news = append(news, func() { q.t.tellLimit(q, q.limits[i].text, r.Limit) })
+			}
 			q.floorLocked(i, r, now)
 		}
 	}
 	if q.floors != nil && len(q.settles) == 0 {
 		q.flush.Reset(settleWait) // if no claim takes it along
+	}
+	q.mu.Unlock()
+	for _, tell := range news {
+		tell()
 	}
 }
 
@@ -153,17 +159,16 @@ func (q *queue) ageLocked(age time.Duration) {
 	}
 }
 
-// compareLocked tells, once for each limit, that the vendor has another one than
-// is configured.
-func (q *queue) compareLocked(i int, r Report) {
+// differsLocked reports, once for each limit, that the vendor has another one
+// than is configured.
+func (q *queue) differsLocked(i int, r Report) bool {
 	if q.budget.Learn && i < q.own || r.Limit < 1 || float64(r.Limit) == q.limits[i].amount {
-		return
+		return false
 	}
 	if q.differs == nil {
 		q.differs = map[int]int64{}
 	}
 	_, told := q.differs[i]
-	if q.differs[i] = r.Limit; !told {
-		q.t.tellLimit(q, q.limits[i].text, r.Limit)
-	}
+	q.differs[i] = r.Limit
+	return !told
 }

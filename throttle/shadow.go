@@ -68,7 +68,7 @@ func (q *queue) knowsLocked(now time.Time) (knows [2]string) {
 		return
 	}
 	at := s.clock(now)
-	if q.pause.until.After(now) || q.deniesLocked(now) || s.matters(q.limits, 0, q.own, at) {
+	if q.pause.until.After(now) || q.deniesLocked(now) || q.running > 0 || s.matters(q.limits, 0, q.own, at) {
 		knows[0] = s.epochs[0]
 	}
 	if q.a.pauseNow().until.After(now) || s.matters(q.limits, q.own, len(q.limits), at) {
@@ -126,7 +126,7 @@ func (q *queue) newsLocked() bool {
 // tellLocked has the next claim made at once if this process knows of anything
 // that keeps calls from being claimed for: the store may have lost it.
 func (q *queue) tellLocked(now time.Time) {
-	q.errand = q.errand || q.pause.until.After(now) || q.a.pauseNow().until.After(now) || q.deniesLocked(now)
+	q.errand = q.errand || q.running > 0 || q.pause.until.After(now) || q.a.pauseNow().until.After(now) || q.deniesLocked(now)
 	q.tellKeysLocked()
 }
 
@@ -144,4 +144,30 @@ func (q *queue) deniesLocked(now time.Time) bool {
 		}
 	}
 	return false
+}
+
+func (s *shadow) clone() shadow {
+	c := *s
+	c.counts = nil
+	for i := range s.counts {
+		c.counts = append(c.counts, s.counts[i].clone())
+	}
+	return c
+}
+
+// inheritLocked takes over what another queue of the same records knew, limit by
+// limit: those with other labels are other counters.
+func (q *queue) inheritLocked(known *shadow, limits []spec) {
+	if known.counts == nil || q.shadow.counts != nil {
+		return
+	}
+	q.shadow = shadow{epochs: known.epochs, now: known.now, at: known.at, counts: make([]counter, len(q.limits))}
+	for i := range q.limits {
+		q.shadow.counts[i].label = q.limits[i].label
+		for j := range limits {
+			if limits[j].label == q.limits[i].label && (j < len(limits)-(len(q.limits)-q.own)) == (i < q.own) {
+				q.shadow.counts[i] = known.counts[j]
+			}
+		}
+	}
 }

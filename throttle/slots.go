@@ -95,8 +95,17 @@ func (b *bench) keep(a *answer) {
 		kept := *a
 		s.answer = &kept
 	}
+	kept := float64(slotKept)
+	if len(b.budget.slots) > slotMany {
+		kept = slotKeptOfMany
+	}
 	b.budget.slots = slices.DeleteFunc(b.budget.slots, func(o slot) bool {
-		return o.process == s.process || o.at < b.now-slotKept
+		return o.process == s.process || o.at < b.now-kept
 	})
+	for i := range b.budget.slots {
+		if o := &b.budget.slots[i]; o.at < b.now-slotAnswerKept {
+			o.answer = nil
+		}
+	}
 	b.budget.slots = append(b.budget.slots, s)
 }

@@ -28,13 +28,19 @@ type shortage struct{ label, units float64 }
 // ticketKept is how long, in microseconds, a ticket stands after its turn.
 const ticketKept = 250_000
 
-// ticketLate is how long after its turn a living ticket's call has gone.
-const ticketLate = 50_000
+// How long after its turn a living ticket's call has gone, and has surely gone.
+const (
+	ticketGone = 5_000
+	ticketLate = 50_000
+)
 
 // overdue is when it is worth looking again at a call that waits: soon after its
 // turn, when it should have gone, and when it is void.
 func (t *ticket) overdue(now float64) float64 {
-	if t.turn+ticketLate > now {
+	switch {
+	case t.turn+ticketGone > now:
+		return t.turn + ticketGone
+	case t.turn+ticketLate > now:
 		return t.turn + ticketLate
 	}
 	return t.turn + ticketKept + 1

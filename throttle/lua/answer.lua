@@ -84,9 +84,12 @@ if not dry then
   if keeps then
     local kept = { process, number, now, #out <= 5 * SLOT_ANSWER and reply or '' }
     for i = 1, #limits do kept[4 + i] = charged[i] end
-    local slots = {}
+    local slots, since = {}, now - (#recs[1].slots > SLOT_MANY and SLOT_KEPT_OF_MANY or SLOT_KEPT)
     for _, s in ipairs(recs[1].slots) do
-      if s[1] ~= process and s[3] >= now - SLOT_KEPT then slots[#slots + 1] = s end
+      if s[1] ~= process and s[3] >= since then
+        if s[3] < now - SLOT_ANSWER_KEPT then s[4] = '' end
+        slots[#slots + 1] = s
+      end
     end
     slots[#slots + 1] = kept
     recs[1].slots, recs[1].dirty = slots, true

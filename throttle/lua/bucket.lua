@@ -5,6 +5,12 @@ local function bucket_flow(elapsed, amount, per)
   return n * amount + floor((elapsed - n * per) * amount / per)
 end
 
+local function bucket_begun(elapsed, amount, next_amount, per)
+  local part = (elapsed - floor(elapsed / per) * per) * amount
+  part = part - floor(part / per) * per
+  return floor(min(max(0, part), per - 1) / next_amount)
+end
+
 -- bucket_advance reports whether the rate changed, which must be kept.
 local function bucket_advance(c, o, amount, burst, per)
   if c[o + 4] == 0 then
@@ -14,7 +20,8 @@ local function bucket_advance(c, o, amount, burst, per)
   local elapsed, changed = max(0, now - c[o + 2]), false
   if c[o + 4] ~= amount then
     c[o + 1] = c[o + 1] + bucket_flow(elapsed, c[o + 4], per)
-    c[o + 2], c[o + 4], elapsed, changed = max(now, c[o + 2]), amount, 0, true
+    local begun = bucket_begun(elapsed, c[o + 4], amount, per)
+    c[o + 2], c[o + 4], elapsed, changed = max(now, c[o + 2]) - begun, amount, begun, true
   end
   if c[o + 1] + bucket_flow(elapsed, amount, per) >= burst then
     local at = max(now, c[o + 2])

@@ -47,7 +47,7 @@ local function let_ahead(r)
     local t, i = waiting[next_waiting][1], waiting[next_waiting][2]
     if t[2] > r[1] or t[2] == r[1] and (t[3] > since or t[3] == since and t[1] > process) then return end
     next_waiting = next_waiting + 1
-    again = min(again, t[4] + (t[4] + TICKET_LATE > now and TICKET_LATE or TICKET_KEPT + 1))
+    again = min(again, t[4] + (t[4] + TICKET_GONE > now and TICKET_GONE or t[4] + TICKET_LATE > now and TICKET_LATE or TICKET_KEPT + 1))
     for o = 5, #t, 2 do
       if t[o] == 0 then
         ahead_ramp[i], others_ramp[i] = ahead_ramp[i] + t[o + 1], others_ramp[i] + t[o + 1]

@@ -30,8 +30,13 @@ func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 	if e := a.refusedHere(ctx); e != nil {
 		return Permit{}, t.deny(a, e)
 	}
+	return t.proceed(ctx, a)
+}
+
+// proceed brings an ask that isn't refused at once to its queue, or its leases.
+func (t *Throttle) proceed(ctx context.Context, a *ask) (Permit, error) {
 	if a.q.gate != nil {
-		return t.acquireGated(ctx, a)
+		return t.proceedGated(ctx, a)
 	}
 	if p, ok := t.spend(a); ok {
 		return p, nil
@@ -42,15 +47,21 @@ func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 	return a.wait(ctx)
 }
 
-// acquireGated lets a call through the gate of a budget without limits. When
+// proceedGated lets a call through the gate of a budget without limits. When
 // they have been learned meanwhile, it goes by those.
-func (t *Throttle) acquireGated(ctx context.Context, a *ask) (Permit, error) {
+func (t *Throttle) proceedGated(ctx context.Context, a *ask) (Permit, error) {
 	if e := a.q.gate.enter(ctx, a); e != nil {
 		return Permit{}, t.deny(a, e)
 	}
 	if a.q.retired.Load() {
-		a.q.gate.leave(false)
-		return t.Acquire(ctx, a.call)
+		a.gate.leave(false)
+		to, _ := t.queueFor(a.call)
+		b := a.in(to)
+		b.gate = nil
+		if e := b.tooLarge(); e != nil {
+			return Permit{}, t.deny(b, e)
+		}
+		return t.proceed(ctx, b)
 	}
 	if e := a.q.enter(a); e != nil {
 		a.gate.leave(false)
@@ -197,6 +208,11 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 	a.noted = true
 	if a.q.leases.covers(a) {
 		return nil
+	}
+	if a.q.gate.shut() {
+		e := a.denial(ErrBudget)
+		e.Limit = gateText
+		return e
 	}
 	a.deadline = a.arrived
 	b := &batch{claim: claim{account: a.q.a.id, budget: a.q.id, limits: a.q.limits, own: a.q.own, process: a.q.process, dry: true}}

@@ -110,6 +110,7 @@ func (q *queue) learnPause(left, ramp float64, v Verdict) {
 // reconsider turns away the waiting calls for which a pause that was just
 // learned ends too late, and moves the timer of the others behind its end.
 func (q *queue) reconsider() {
+	q.gate.tell()
 	now := time.Now()
 	q.mu.Lock()
 	defer q.kick()
@@ -154,6 +155,7 @@ func (q *queue) eachWaitingLocked(f func(*ask)) {
 // turnAway refuses the waiting calls of a key that was just refused.
 func (q *queue) turnAway(id Fingerprint) {
 	k := q.a.keyNow(id)
+	q.gate.tell()
 	q.leases.forget(id)
 	q.mu.Lock()
 	q.eachWaitingLocked(func(a *ask) {

@@ -105,3 +105,59 @@ func TestWithoutLimitsFewCallsAreInFlightUntilOneIsLearned(t *testing.T) {
 		first.Done()
 	})
 }
+
+// Who waits because no limit is known yet is bounded and told what the others
+// are told.
+func TestCallsAtTheGateAreToldWhatOthersAre(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		th := newThrottle(t, throttle.Config{Lanes: endless(), QueueLimit: 5, Budgets: learning()})
+		first := goes(t, th, context.Background(), call())
+		var all sync.WaitGroup
+		waits := func(n int, reason error) {
+			for range n {
+				all.Go(func() { denied(t, th, context.Background(), call(), reason) })
+			}
+			synctest.Wait()
+		}
+		waits(5, throttle.ErrKeyRefused)
+		denied(t, th, context.Background(), call(), throttle.ErrQueueFull)
+		if s, err := th.Status(context.Background()); err != nil || s.Waiting != 5 {
+			t.Errorf("%d wait, %v", s.Waiting, err)
+		}
+		if err := th.Check(context.Background(), call()); !errors.Is(err, throttle.ErrBudget) {
+			t.Errorf("Check: %v", err)
+		}
+		first.Answered(throttle.Verdict{Class: throttle.KeyRefused, Scope: throttle.ScopeKey})
+		all.Wait()
+		first.Done()
+	})
+	inBubble(t, func(t *testing.T) {
+		th := newThrottle(t, throttle.Config{Lanes: []lanes.Lane{lanes.Live}, Budgets: learning()})
+		first := goes(t, th, context.Background(), call())
+		start := time.Now()
+		var all sync.WaitGroup
+		all.Go(func() { denied(t, th, context.Background(), call(), throttle.ErrPaused) })
+		synctest.Wait()
+		first.Answered(throttle.Verdict{Class: throttle.Busy, Scope: throttle.ScopeModel, Wait: time.Minute})
+		all.Wait()
+		if time.Since(start) > 0 {
+			t.Errorf("it was told after %v", time.Since(start))
+		}
+		first.Done()
+	})
+}
+
+func TestCloseTurnsCallsAtTheGateAway(t *testing.T) { // B153
+	inBubble(t, func(t *testing.T) {
+		th := newThrottle(t, throttle.Config{Lanes: endless(), Budgets: learning()})
+		first := goes(t, th, context.Background(), call())
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() { denied(t, th, context.Background(), call(), throttle.ErrClosed) })
+		}
+		synctest.Wait()
+		_ = th.Close()
+		all.Wait()
+		first.Done()
+	})
+}

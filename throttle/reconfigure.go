@@ -153,6 +153,15 @@ func (q *queue) moveOn() {
 	q.kick()
 }
 
+// in is the ask in another queue.
+func (a *ask) in(to *queue) *ask {
+	return &ask{
+		q: to, call: a.call, id: a.id, lane: a.lane, need: to.needs(a.call.Cost.priced(to.price)),
+		arrived: a.arrived, deadline: a.deadline, byCaller: a.byCaller, since: a.since,
+		mayProbe: a.mayProbe, holds: a.holds, gate: a.gate, answers: make(chan reply, 2),
+	}
+}
+
 // move brings one waiting call to another queue, where it is a new ask. Who
 // waits for the old one is told of it.
 func (q *queue) move(a *ask, to *queue) {
@@ -163,11 +172,7 @@ func (q *queue) move(a *ask, to *queue) {
 	}
 	q.departLocked(a)
 	q.mu.Unlock()
-	b := &ask{
-		q: to, call: a.call, id: a.id, lane: a.lane, need: to.needs(a.call.Cost.priced(to.price)),
-		arrived: a.arrived, deadline: a.deadline, byCaller: a.byCaller, since: a.since,
-		mayProbe: a.mayProbe, holds: a.holds, gate: a.gate, answers: make(chan reply, 2),
-	}
+	b := a.in(to)
 	e := b.tooLarge()
 	if e == nil {
 		e = to.enter(b)

@@ -118,7 +118,7 @@ func (t *Throttle) currentQueues() []*queue {
 func (q *queue) status(now time.Time) BudgetStatus {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := BudgetStatus{Account: q.a.id, Budget: q.name, Waiting: q.room.Len(), WaitingBy: map[string]int{},
+	b := BudgetStatus{Account: q.a.id, Budget: q.name, Waiting: q.room.Len() + q.gate.waits(), WaitingBy: map[string]int{},
 		GuessInput: q.guesses.input.factor, GuessOutput: q.guesses.output.factor}
 	if _, model, ok := strings.Cut(q.id, "\x00"); ok {
 		b.Model = model

@@ -106,6 +106,8 @@ func (b Budget) validate() error {
 		return fmt.Errorf("Models is empty")
 	}
 	switch {
+	case strings.ContainsAny(b.Name, "\x00\x01"):
+		return fmt.Errorf("Name is %q, want no control characters 0 and 1", b.Name)
 	case b.DryRun:
 		return notBuilt("DryRun", true)
 	case !b.Tenants.off():

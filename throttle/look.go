@@ -13,10 +13,21 @@ const statusKept = time.Second
 // statusMost is how many budgets the store is asked about.
 const statusMost = 1000
 
-// A lookout is the last look at the store.
+// A lookout is the last look at the store. One caller looks; those who come
+// meanwhile get the one before.
 type lookout struct {
-	mu   sync.Mutex
-	last look
+	looking sync.Mutex
+
+	mu     sync.Mutex
+	last   look
+	failed time.Time // when the last look failed; zero: it didn't
+	err    error
+}
+
+func (l *lookout) now() (last look, failed time.Time, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last, l.failed, l.err
 }
 
 type look struct {
@@ -26,11 +37,14 @@ type look struct {
 
 // at returns a look at the store that is at most statusKept old.
 func (l *lookout) at(ctx context.Context, t *Throttle, queues []*queue, now time.Time) (look, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if t.outage.down() || now.Sub(l.last.when) < statusKept {
-		return l.last, nil
+	last, failed, err := l.now()
+	if now.Sub(failed) < statusKept {
+		return last, err
 	}
+	if t.outage.down() || now.Sub(last.when) < statusKept || !l.looking.TryLock() {
+		return last, nil
+	}
+	defer l.looking.Unlock()
 	queues = queues[:min(len(queues), statusMost)]
 	claims := make([]claim, len(queues))
 	for i, q := range queues {
@@ -38,11 +52,20 @@ func (l *lookout) at(ctx context.Context, t *Throttle, queues []*queue, now time
 	}
 	answers, err := t.store.look(ctx, claims)
 	if err != nil {
-		return l.last, fmt.Errorf("throttle: Status: %w", err)
+		err = fmt.Errorf("throttle: Status: %w", err)
+		if ctx.Err() == nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.failed, l.err = now, err
+		}
+		return last, err
 	}
-	l.last = look{when: now, answers: make(map[*queue]answer, len(queues))}
+	seen := look{when: now, answers: make(map[*queue]answer, len(queues))}
 	for i, q := range queues {
-		l.last.answers[q] = answers[i]
+		seen.answers[q] = answers[i]
 	}
-	return l.last, nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last, l.failed = seen, time.Time{}
+	return seen, nil
 }

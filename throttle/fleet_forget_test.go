@@ -87,11 +87,11 @@ func (m *meter) restore(now int64, known *counter) {
 func (r *referee) forget(account, budget string, whole bool, key Fingerprint) {
 	s := r.shopOf(account)
 	delete(s.keys, key)
-	if budget != "" {
-		delete(s.books, budget)
-	}
-	if whole {
-		delete(s.books, "")
+	for name, b := range s.books {
+		if name == budget && name != "" || name == "" && whole {
+			s.shut[name] = max(s.shut[name], b.pause.until+b.pause.ramp)
+			delete(s.books, name)
+		}
 	}
 }
 

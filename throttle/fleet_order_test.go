@@ -17,6 +17,7 @@ type standing struct {
 	since, turn int64
 	needs       map[*meter]int64 // of the limits that it lacks
 	ramps       [2]bool          // it lacks its place behind a pause
+	budget      string
 	books       [2]*book
 	// To see whether its process comes in time:
 	meters []*meter
@@ -133,7 +134,7 @@ func (r *referee) letAhead(run *run) {
 func (r *referee) waits(run *run, o outcome, cost []int64, lacks lackSet) {
 	s := &standing{
 		process: r.c.process, lane: run.lane, since: r.turns.since, turn: r.now + whole64(o.wait),
-		needs: map[*meter]int64{}, books: r.books, meters: r.meters, own: r.c.own, cost: cost,
+		needs: map[*meter]int64{}, budget: r.c.budget, books: r.books, meters: r.meters, own: r.c.own, cost: cost,
 	}
 	for i, m := range r.meters {
 		s.before = append(s.before, r.turns.ahead[i]-r.turns.others[i])
@@ -212,6 +213,10 @@ func (r *referee) makeDue() {
 	}
 	for s := range all {
 		at := max(r.dueOf(s), s.untold)
+		if s.books != [2]*book{r.shop.book(s.budget), r.shop.book("")} {
+			s.due = 0 // the store has lost what it waits for
+			continue
+		}
 		if s.forgiven() {
 			at = max(at, s.due)
 		}
@@ -249,7 +254,7 @@ func (s *standing) overdue(now int64) int64 {
 func (r *referee) dueOf(s *standing) int64 {
 	at, void := r.now, int64(math.MaxInt64)
 	for _, b := range s.books {
-		at = max(at, b.pause.until+b.pause.ramp) // within the ramp it may ask earlier
+		at = max(at, b.pause.until+b.pause.ramp, b.shut) // within the ramp it may ask earlier
 	}
 	alone := at
 	for i, m := range s.meters {

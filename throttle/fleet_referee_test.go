@@ -33,12 +33,14 @@ type referee struct {
 type shop struct {
 	books map[string]*book // by budget; "": the account itself
 	keys  map[Fingerprint]*keyState
+	shut  map[string]int64 // by budget: until when processes may know of a pause that the store has lost
 }
 
 // A book is what the store should have of a budget, or of an account.
 type book struct {
 	epoch  string
 	pause  pauseState
+	shut   int64              // until when processes may know of a pause that was lost
 	meters map[float64]*meter // by label
 	denied map[modelID]int64
 	line   []*standing
@@ -87,7 +89,7 @@ func whole64s(fs []float64) []int64 {
 func (r *referee) shopOf(account string) *shop {
 	s := r.shops[account]
 	if s == nil {
-		s = &shop{books: map[string]*book{}, keys: map[Fingerprint]*keyState{}}
+		s = &shop{books: map[string]*book{}, keys: map[Fingerprint]*keyState{}, shut: map[string]int64{}}
 		r.shops[account] = s
 	}
 	return s
@@ -96,7 +98,7 @@ func (r *referee) shopOf(account string) *shop {
 func (s *shop) book(budget string) *book {
 	b := s.books[budget]
 	if b == nil {
-		b = &book{meters: map[float64]*meter{}, denied: map[modelID]int64{}, marks: map[string]*mark{}, applied: map[string]map[float64]*chargedClaim{}}
+		b = &book{shut: s.shut[budget], meters: map[float64]*meter{}, denied: map[modelID]int64{}, marks: map[string]*mark{}, applied: map[string]map[float64]*chargedClaim{}}
 		s.books[budget] = b
 	}
 	return b

@@ -25,6 +25,13 @@ func (q *queue) apply(b *batch, ans answer) {
 		}
 	}
 	q.plan(b, next, went)
+	for i, outcomes := range ans.outcomes {
+		for _, o := range outcomes {
+			if o.code == waitsRoom || o.code == waitsPause { // by now it may have left
+				q.withdrawLocked(b.claim.runs[i].lane)
+			}
+		}
+	}
 	q.mu.Unlock()
 	q.learn(b, &ans)
 	if q.retired.Load() {

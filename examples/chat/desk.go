@@ -118,7 +118,10 @@ func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.desk.now.estimate = asked.Cost.OutputTokens + asked.Guess.InputTokens + asked.Guess.OutputTokens
+	// What is guessed of it learns from what earlier calls really cost.
+	call := throttle.Call{Key: throttle.FingerprintOf("reader"), Account: account, Model: model, Cost: asked.Cost}
+	fitted := w.desk.throttle.Fit(r.Context(), call, asked.Guess)
+	w.desk.now.estimate = fitted.InputTokens + fitted.OutputTokens
 	resp, err := w.next.RoundTrip(r)
 	w.desk.now.during = w.desk.charged() - w.desk.now.before
 	return resp, err

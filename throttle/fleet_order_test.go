@@ -72,6 +72,17 @@ func (r *referee) lineUp() {
 			return s.process == r.c.process || dead[s.process[:8]]
 		})
 	}
+	if len(dead) > 0 {
+		r.untold()
+	}
+}
+
+// untold excuses those who wait, of whom one may go earlier than it was told and
+// isn't told now: it comes at the instant that it was.
+func (r *referee) untold() {
+	for _, o := range r.standing() {
+		o.untold = max(o.untold, o.turn)
+	}
 }
 
 // standing returns everybody else who waits.
@@ -175,7 +186,7 @@ func (r *referee) seat() {
 }
 
 // shrunk excuses those who wait behind a call that lacks less than it did, and
-// waits on: they aren't told, and come at the instant that they were.
+// waits on.
 func (r *referee) shrunk(s *standing) {
 	had := r.turns.had[s.lane]
 	if had == nil || had.since != s.since {
@@ -185,9 +196,7 @@ func (r *referee) shrunk(s *standing) {
 		if s.needs[m] >= units {
 			continue
 		}
-		for _, o := range r.standing() {
-			o.untold = max(o.untold, o.turn)
-		}
+		r.untold()
 	}
 }
 

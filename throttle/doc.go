@@ -163,6 +163,12 @@
 //     long as its lane and its caller allow, and RetryAfter is 0.
 //   - A pause by Throttle.Pause isn't bounded by pause.Policy.Max. A process whose
 //     subscription is dead hears of Throttle.Resume only at the pause's own end.
+//   - Processes with different limits, half a fleet with an old configuration
+//     say, share the counts: each call is held to its own process's limits. A bucket
+//     holds no more than the smallest burst of those who ask, and fills at the
+//     rate of the last who did.
+//   - Calls that wait until the first limit is learned go in the order in which
+//     they came, whatever their lane.
 //   - InputTokens include those read from a cache; CachedTokens say how many and
 //     change prices only.
 //

@@ -81,8 +81,15 @@ func TestAnOutageLastsUntilWritesWork(t *testing.T) { // B102
 				t.Fatal(err)
 			}
 			<-ended
-			if n, err := admitted(th, 1, noWait[0]); n != 1 {
-				t.Errorf("after the end: %v", err)
+			// On a busy machine a claim may be late, and is decided here.
+			for deadline := time.Now().Add(10 * time.Second); ; {
+				n, err := admitted(th, 1, noWait[0])
+				if n == 1 {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("after the end: %v", err)
+				}
 			}
 		})
 	}

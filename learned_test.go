@@ -190,7 +190,7 @@ func TestTokensAreReservedAndTheRestIsFreed(t *testing.T) {
 	thousand := func(c *throttle.Config) {
 		c.Budgets[0].Limits = []throttle.Limit{throttle.Tokens(1000, time.Minute)}
 	}
-	t.Run("twenty at once", func(t *testing.T) {
+	t.Run("twenty at once", func(t *testing.T) { // B21
 		done := make(chan struct{})
 		v := newVendor(t, func(w http.ResponseWriter, r *http.Request) {
 			<-done

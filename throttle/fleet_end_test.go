@@ -12,7 +12,7 @@ func (f *fleetRun) settleDown() {
 			p.callers.Wait()
 		}
 	}
-	time.Sleep(f.inTime(10*time.Second, 3*time.Second)) // until the store is found again and all is settled
+	time.Sleep(f.inTime(time.Minute, 3*time.Second)) // until the store is found again and all is settled
 	f.rest()
 	f.checkSettled()
 	for _, p := range f.procs {

@@ -92,7 +92,11 @@ func (p *fleetProc) probeAnswer() *Verdict {
 	p.f.mu.Lock()
 	p.probes++
 	r := rand.New(rand.NewPCG(p.f.plan.seed, uint64(p.n)<<32+p.probes))
+	calm := p.f.calm
 	p.f.mu.Unlock()
+	if calm {
+		return &Verdict{} // and the probing ends
+	}
 	class := []Class{OK, OK, KeyRefused, CreditExhausted, BadRequest, ServerError, Overloaded, Busy}[r.IntN(8)]
 	if r.IntN(8) == 0 {
 		return nil

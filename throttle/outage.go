@@ -177,6 +177,7 @@ func (o *outage) over() {
 	for _, q := range o.t.allQueues() {
 		q.mu.Lock()
 		q.due, q.pushed = true, true
+		q.errand = q.errand || q.seated // its callers may have been answered here
 		q.tellLocked(now) // it may have lost its memory meanwhile
 		q.kick()
 	}

@@ -163,7 +163,8 @@ func TestAFreshMasterIsSentTheScriptAndGrantsWhatIsLeft(t *testing.T) { // B94
 	if n := went.Load(); n != amount/2 {
 		t.Errorf("%d calls went after the failover, want what was left, %d", n, amount/2)
 	}
-	if len(started) == 0 || len(ended) != len(started) {
+	// None, where the client has found the new master within a claim's time.
+	if len(ended) != len(started) {
 		t.Errorf("%d outages began and %d ended", len(started), len(ended))
 	}
 	stats := sentinel.AwaitFailover(t, old).Client(t).InfoMap(context.Background(), "commandstats").Val()["Commandstats"]

@@ -178,7 +178,7 @@ func (o *outage) over() {
 		q.mu.Lock()
 		q.due, q.pushed = true, true
 		q.errand = q.errand || q.seated // its callers may have been answered here
-		q.tellLocked(now) // it may have lost its memory meanwhile
+		q.tellLocked(now)               // it may have lost its memory meanwhile
 		q.kick()
 	}
 	for _, k := range kept {

@@ -51,6 +51,11 @@ func (k *keyState) view(now int64) keyView {
 // pause closes a book for so long; it only grows.
 func (r *referee) pause(b *book, length, ramp int64, class Class) {
 	if until := r.now + length; length > 0 && until > b.pause.until {
+		if until+ramp < b.pause.until+b.pause.ramp {
+			for _, o := range b.line { // a message that crosses this one leaves them with the longer ramp
+				o.untold = max(o.untold, o.turn)
+			}
+		}
 		b.pause = pauseState{until: until, ramp: ramp, class: class, began: r.now}
 	}
 }

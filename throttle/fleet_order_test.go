@@ -259,34 +259,31 @@ func (s *standing) overdue(now int64) int64 {
 	return s.turn + stands + 1
 }
 
-// dueOf is when a call may go, or may find somebody before it dead.
+// dueOf is when a call may go by what is known now, and at the latest when it was
+// told to ask again: by then somebody before it may have turned out to be dead.
 func (r *referee) dueOf(s *standing) int64 {
-	at, void := r.now, int64(math.MaxInt64)
+	at, open := r.now, r.now
 	for _, b := range s.books {
-		at = max(at, b.pause.until+b.pause.ramp, b.shut) // within the ramp it may ask earlier
+		open = max(open, b.pause.until+b.pause.ramp, b.shut) // within the ramp it may ask earlier
 	}
-	alone := at
 	for i, m := range s.meters {
 		if s.cost[i] == 0 {
 			continue
 		}
-		ahead := s.before[i]
-		for k, b := range s.books {
-			for _, o := range b.line {
-				if o.process == s.process || o.lane > s.lane || o.lane == s.lane && o.since > s.since {
-					continue
-				}
-				if void = min(void, o.overdue(r.now)); (i < s.own) == (k == 0) {
-					ahead += o.needs[m]
-				}
+		ahead, k := s.before[i], 0
+		if i >= s.own {
+			k = 1
+		}
+		for _, o := range s.books[k].line {
+			if o.process != s.process && (o.lane < s.lane || o.lane == s.lane && o.since <= s.since) {
+				ahead += o.needs[m]
 			}
 		}
 		m = m.clone()
 		m.advance(r.now)
 		at = max(at, m.firstRoom(s.lane, r.now, ahead, s.cost[i]))
-		alone = max(alone, m.firstRoom(s.lane, r.now, s.before[i], s.cost[i]))
 	}
-	return min(at, max(alone, void))
+	return max(open, min(at, s.turn))
 }
 
 // checkDue says whose turn has passed: the process didn't come for it.
@@ -294,7 +291,7 @@ func (r *referee) checkDue() {
 	for _, b := range r.shop.books {
 		for _, s := range b.line {
 			late := r.now - s.due - r.allowed
-			r.must(late <= 0 || s.due == 0 || r.excused(s.process), "4, room that is there is used",
+			r.must(late <= 0 || s.due == 0 || r.excused(s.process, s.due), "4, room that is there is used",
 				"a call of %v in lane %d of %q waits since %d us; it could go %d us ago, and its process didn't come (allowed: %d us)",
 				s.cost, s.lane, s.process, r.now-s.since, r.now-s.due, r.allowed)
 		}

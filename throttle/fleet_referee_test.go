@@ -13,8 +13,8 @@ type referee struct {
 	ledger    *ledgerBook
 	shares    []int64 // of the lanes, in millionths
 	limits    func(budget string) (own, account []Limit)
-	allowed   int64 // microseconds that a turn may be late: delays of the messages
-	excused   func(process string) bool
+	allowed   int64                                // microseconds that a turn may be late: delays of the messages
+	excused   func(process string, due int64) bool // a process needn't come then
 	known     func(process string) *knowledge
 	came      func(process string, lane int, at int64) bool // a call may have come then
 	calls     int

@@ -159,10 +159,10 @@ func (f *fleetRun) compareRooms(look *claim) {
 }
 
 // excused reports whether a process has a reason to come late: it is dead, or
-// something of it was lost and it may take the store for lost.
-func (f *fleetRun) excused(process string) bool {
+// something of it was lost before and it may take the store for lost.
+func (f *fleetRun) excused(process string, due int64) bool {
 	p := f.procOf(process)
-	return p.killed || f.store.now()-p.lostAt < 30e6
+	return p.killed || p.lostAt > float64(due)-30e6
 }
 
 // came reports whether a call of a process may have come at an instant, by its

@@ -11,9 +11,6 @@ import (
 // The same on a real Redis, in real time, for a few seconds: nothing is said
 // here of how soon things happen, but for each claim what the script answers.
 func TestRandomFleetsOnRedis(t *testing.T) {
-	if *fleetSeed >= 0 || *fleetTime > 0 {
-		t.Skip("TestRandomFleets was asked for more")
-	}
 	var all sync.WaitGroup
 	defer all.Wait()
 	for seed := range uint64(16) {

@@ -9,6 +9,16 @@ import (
 // figure that the vendor gave is the limit, in the window that it named, or a
 // minute. Each process learns from its own calls.
 
+// A learning is what a queue has learned, of its limits and of guesses. Nothing of
+// it changes but guesses, which are guarded by q.mu.
+type learning struct {
+	budget  *Budget // as it stands: learned limits included
+	born    time.Time
+	changes int   // of learned limits, the last ones
+	gate    *gate // while it has no limits and is to learn them; nil: open
+	guesses estimate
+}
+
 // learnLimits brings the budget's limits to what the vendor reports.
 func (q *queue) learnLimits(reports []Report) {
 	if !q.budget.Learn || !q.learnNow(time.Now()) {

@@ -34,41 +34,32 @@ type queue struct {
 
 	part part // guarded by the outage's mu
 
-	mu        sync.Mutex
-	room      *lanes.Room[*ask]
-	lacking   []lack        // by lane: what the settled calls lack together
-	sending   bool          // a claim is under way, or about to be
-	rested    chan struct{} // closed once no claim is under way; nil: nobody asks
-	due       bool          // waiting calls are to be claimed for now
-	errand    bool          // the store is to be told something, whoever calls
-	seated    bool          // it has a ticket for a waiting call
-	tells     bool          // refused keys go along with the next claim
-	news      [2]string     // epochs of lost records, of which others have told
-	shadow    shadow
-	leases    *leases       // nil: none
-	denies    atomic.Bool   // models are, or were, denied
-	counts    bool          // a limit is on calls in flight
-	running   float64       // calls in flight, if it counts
-	told      time.Time     // when the store was last told of them
-	renew     *time.Timer   // tells it again
-	guesses   estimate      // what guessed calls really cost
-	floors    []float64     // by limit: what is used at least by the vendor's word, to be told; nil: nothing
-	flooredAt time.Time     // when that was said
-	differs   map[int]int64 // by limit: the vendor's figure that was told
-	budget    *Budget       // as it stands: learned limits included
-	born      time.Time
-	changes   int         // of learned limits, the last ones
-	gate      *gate       // while it has no limits and is to learn them; nil: open
-	retired   atomic.Bool // its budget is gone or has changed
-	settles   []settlement
-	pushed    bool // settlements are not to wait for company any longer
-	pause     shut
-	denied    map[modelID]deniedUntil
-	number    float64 // of the last claim
-	ledger    ledger  // what the store has to be told
-	wake      *time.Timer
-	wakeAt    time.Time
-	flush     *time.Timer
+	mu      sync.Mutex
+	room    *lanes.Room[*ask]
+	lacking []lack        // by lane: what the settled calls lack together
+	sending bool          // a claim is under way, or about to be
+	rested  chan struct{} // closed once no claim is under way; nil: nobody asks
+	due     bool          // waiting calls are to be claimed for now
+	errand  bool          // the store is to be told something, whoever calls
+	seated  bool          // it has a ticket for a waiting call
+	tells   bool          // refused keys go along with the next claim
+	news    [2]string     // epochs of lost records, of which others have told
+	shadow  shadow
+	leases  *leases     // nil: none
+	denies  atomic.Bool // models are, or were, denied
+	inFlight
+	learning
+	vendorWord
+	retired atomic.Bool // its budget is gone or has changed
+	settles []settlement
+	pushed  bool // settlements are not to wait for company any longer
+	pause   shut
+	denied  map[modelID]deniedUntil
+	number  float64 // of the last claim
+	ledger  ledger  // what the store has to be told
+	wake    *time.Timer
+	wakeAt  time.Time
+	flush   *time.Timer
 }
 
 // A lack is what waiting calls need together: units by limit, and how many
@@ -200,31 +191,6 @@ func (q *queue) onFlush() {
 	q.mu.Lock()
 	q.pushed = true
 	q.kick()
-}
-
-// heldEvery is how often the store is told of calls that run on.
-const heldEvery = 10 * time.Second
-
-// onRenew tells the store of the calls that still run, if no claim has.
-func (q *queue) onRenew() {
-	q.mu.Lock()
-	if q.running > 0 && !q.t.closed.Load() {
-		q.errand = q.errand || time.Since(q.told) >= heldEvery/2
-		q.renew.Reset(heldEvery)
-	}
-	q.kick()
-}
-
-// runLocked counts calls in flight, and tells the store at once when one ends.
-func (q *queue) runLocked(n float64) {
-	if !q.counts {
-		return
-	}
-	if q.running == 0 && n > 0 {
-		q.renew.Reset(heldEvery)
-	}
-	q.running += n
-	q.errand = q.errand || n < 0
 }
 
 // wakeAtLocked sets the timer for the waiting calls to at, if that is earlier

@@ -45,6 +45,14 @@ func (p Permit) Reported(reports ...Report) {
 	}
 }
 
+// A vendorWord is what vendors have said of a queue's limits, by limit. It is
+// guarded by q.mu.
+type vendorWord struct {
+	floors    []float64 // what is used at least, to be told; nil: nothing
+	flooredAt time.Time // when that was said
+	differs   map[int]int64
+}
+
 // reported takes reports over, to be said with the next claim.
 func (q *queue) reported(reports []Report) {
 	q.learnLimits(reports)

@@ -94,10 +94,25 @@ func (c Config) withDefaults() Config {
 // validate reports the first field that is out of range or not built yet.
 func (c Config) validate() error {
 	for _, check := range []func() error{
-		c.validateBudgets, c.validateLanes, c.validatePolicies, c.validateOutage,
+		c.validateStore, c.validateBudgets, c.validateLanes, c.validatePolicies, c.validateOutage,
 	} {
 		if err := check(); err != nil {
 			return fmt.Errorf("throttle: Config.%w", err)
+		}
+	}
+	return nil
+}
+
+// validateStore refuses a store that would only panic at its first call.
+func (c Config) validateStore() error {
+	switch s := c.Store.(type) {
+	case *MemoryStore:
+		if s == nil || s.accounts == nil {
+			return fmt.Errorf("Store is no store: want one of NewMemoryStore")
+		}
+	case *RedisStore:
+		if s == nil || s.client == nil {
+			return fmt.Errorf("Store is no store: want one of NewRedisStore")
 		}
 	}
 	return nil

@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// operatorsPause is the Detail of a pause that an operator began, in the process
+// in which that was.
+const operatorsPause = "an operator's pause"
+
 // Pause closes the budget of the call's model for d (ScopeModel), or the whole
 // account of its key (ScopeKey), in every process of the fleet, as a vendor's
 // word would: a pause that ends later stands, waiting calls wait for its end as
@@ -18,7 +22,7 @@ func (t *Throttle) Pause(ctx context.Context, call Call, scope Scope, d time.Dur
 	if d <= 0 {
 		return fmt.Errorf("%w: a pause of %v, want more than 0", ErrInvalidCall, d)
 	}
-	v := Verdict{Class: Busy, Scope: scope, Wait: d, Detail: "an operator's pause"}
+	v := Verdict{Class: Busy, Scope: scope, Wait: d, Detail: operatorsPause}
 	note := verdictNote{class: v.Class, scope: scope, length: microsOf(d), ramp: microsOf(t.cfg.Pause.RampFor(d))}
 	q, err := t.operated(ctx, call, scope)
 	if err != nil {

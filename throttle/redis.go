@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,7 +76,7 @@ type RedisStore struct {
 // an error names what is missing. With RedisOptions.StartWithout it returns a
 // store in any case, and the first call finds out.
 func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, error) {
-	if client == nil {
+	if v := reflect.ValueOf(client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, fmt.Errorf("throttle: NewRedisStore: the client is nil")
 	}
 	keys, err := newKeyspace(o.Prefix)

@@ -44,7 +44,11 @@ func (t *Throttle) deny(a *ask, e *DeniedError) error {
 }
 
 func (t *Throttle) tellPaused(a *account, budget string, length time.Duration, v Verdict) {
-	t.cfg.Logger.Warn("headgate: paused at the vendor's word", "account", a.id, "budget", budget,
+	msg := "headgate: paused at the vendor's word"
+	if v.Detail == operatorsPause {
+		msg = "headgate: paused by an operator"
+	}
+	t.cfg.Logger.Warn(msg, "account", a.id, "budget", budget,
 		"for", length, "class", v.Class.String(), "scope", v.Scope.String(), "vendor_wait", v.Wait, "detail", v.Detail)
 	t.observe(Event{Kind: EventPaused, Account: a.id, Budget: budget, Wait: length, Raw: v.Wait, Verdict: v})
 }

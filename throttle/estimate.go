@@ -6,8 +6,9 @@ import (
 )
 
 // Guesses learn: a budget remembers how much the last guessed calls really cost
-// of each token field, and the next guess is the quantile of that. After the
-// first few it is twice the most that they cost, but no more than the caller's.
+// of each token field, and the next guess is the quantile of that. While there
+// are few it is twice the most that they cost, but no more than the caller's own
+// guess unless they cost more than that.
 
 // How guesses are learned.
 const (

@@ -1,18 +1,18 @@
 package leasing
 
 import (
-	"sync"
 	"time"
 )
 
 // A Chunk is units that were claimed at one moment and are spent without
-// asking. It is safe for concurrent use.
+// asking. It is not safe for concurrent use: who holds several guards them and
+// the demand for them by one lock, which a call then takes once.
 type Chunk struct {
-	ends time.Time // no unit is spent from then on
+	ends    time.Time // no unit is spent from then on
+	endWall int64     // the same by the wall clock alone, in nanoseconds
 
 	size []float64 // calls when it was new, then units by limit
 
-	mu     sync.Mutex
 	calls  float64   // left
 	units  []float64 // left, by limit; below zero where calls cost more than they said
 	sealed bool
@@ -22,6 +22,7 @@ type Chunk struct {
 // at began, before the claim was sent, and may be trusted for age.
 func NewChunk(n float64, cost []float64, began time.Time, age time.Duration) *Chunk {
 	c := &Chunk{size: []float64{n}, calls: n, ends: began.Add(age - min(age/10, margin))}
+	c.endWall = c.ends.UnixNano()
 	for _, u := range cost {
 		c.units = append(c.units, n*u)
 	}
@@ -35,12 +36,7 @@ const margin = 10 * time.Millisecond
 // Spend takes a call's units, and reports whether they were all there and may
 // be spent at now.
 func (c *Chunk) Spend(now time.Time, cost []float64) bool {
-	if c.over(now) {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.covers(cost) {
+	if !c.Covers(now, cost) {
 		return false
 	}
 	c.calls--
@@ -52,8 +48,6 @@ func (c *Chunk) Spend(now time.Time, cost []float64) bool {
 
 // Covers reports whether Spend would take a call's units.
 func (c *Chunk) Covers(now time.Time, cost []float64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	return !c.over(now) && c.covers(cost)
 }
 
@@ -73,14 +67,12 @@ func (c *Chunk) covers(cost []float64) bool {
 // monotonic one stands still while a machine sleeps, and the wall clock may be
 // set back.
 func (c *Chunk) over(now time.Time) bool {
-	return !now.Before(c.ends) || !now.Round(0).Before(c.ends.Round(0))
+	return !now.Before(c.ends) || now.UnixNano() >= c.endWall
 }
 
 // Correct changes what a call has taken by delta, and gives calls back. It
 // reports whether the chunk still stands; else nothing is changed.
 func (c *Chunk) Correct(delta []float64, calls float64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.sealed {
 		return false
 	}
@@ -94,8 +86,6 @@ func (c *Chunk) Correct(delta []float64, calls float64) bool {
 // Seal ends the chunk and returns what is to be given back, by limit and in
 // calls; first is false if it was sealed before.
 func (c *Chunk) Seal() (units []float64, calls float64, first bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	first = !c.sealed
 	c.sealed = true
 	return c.units, c.calls, first
@@ -107,8 +97,6 @@ func (c *Chunk) Low(now time.Time, age time.Duration) bool {
 	if c.ends.Sub(now) < age/3 {
 		return true
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	low := c.sealed || c.calls <= c.size[0]/4
 	for i, u := range c.units {
 		low = low || c.size[i+1] > 0 && u <= c.size[i+1]/4
@@ -118,8 +106,6 @@ func (c *Chunk) Low(now time.Time, age time.Duration) bool {
 
 // Left returns how many calls are left.
 func (c *Chunk) Left() float64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.sealed {
 		return 0
 	}
@@ -128,8 +114,6 @@ func (c *Chunk) Left() float64 {
 
 // AddLeft adds the units that are left of the limits from the given one on.
 func (c *Chunk) AddLeft(sum []float64, from int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for i := range sum {
 		if !c.sealed {
 			sum[i] += max(0, c.units[from+i])

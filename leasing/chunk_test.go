@@ -1,8 +1,6 @@
 package leasing_test
 
 import (
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -130,32 +128,6 @@ func TestTheNextChunkIsDueWhenAQuarterIsLeftOrAThirdOfTheTime(t *testing.T) {
 	c.Seal()
 	if !c.Low(began, age) {
 		t.Error("a sealed chunk isn't low")
-	}
-}
-
-func TestConcurrentCallsNeverSpendMoreThanThereIs(t *testing.T) {
-	const n = 500
-	c := leasing.NewChunk(n, []float64{1, 10}, began, time.Hour)
-	var went, back atomic.Int64
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for i := range 200 {
-				if !c.Spend(began, []float64{1, 10}) {
-					continue
-				}
-				went.Add(1)
-				if i%4 == 0 && c.Correct([]float64{-1, -10}, 1) {
-					back.Add(1)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	units, calls, _ := c.Seal()
-	spent := went.Load() - back.Load()
-	if spent > n || float64(n-spent) != calls || units[0] != calls || units[1] != 10*calls {
-		t.Errorf("%d calls were spent of %d, and %v with %v units are left", spent, n, calls, units)
 	}
 }
 

@@ -21,6 +21,14 @@ type account struct {
 	queues map[string]*queue        // by budget id
 }
 
+// touch notes that a call has come. The flag is mostly set: a write would only
+// take the memory away from other processors.
+func (a *account) touch() {
+	if !a.touched.Load() {
+		a.touched.Store(true)
+	}
+}
+
 // A shut is a pause as this process knows it.
 type shut struct {
 	until   time.Time

@@ -20,6 +20,9 @@ func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
+	if p, ok := t.spendAtOnce(ctx, &call); ok {
+		return p, nil
+	}
 	a, err := t.newAsk(ctx, call)
 	if err != nil {
 		return Permit{}, err
@@ -55,7 +58,7 @@ func (t *Throttle) proceedGated(ctx context.Context, a *ask) (Permit, error) {
 	}
 	if a.q.retired.Load() {
 		a.gate.leave(false)
-		to, _ := t.queueFor(a.call)
+		to, _ := t.queueFor(&a.call)
 		b := a.in(to)
 		b.gate = nil
 		if e := b.tooLarge(); e != nil {
@@ -76,7 +79,7 @@ func (t *Throttle) proceedGated(ctx context.Context, a *ask) (Permit, error) {
 
 // newAsk resolves what the call leaves open: its lane, budget and cost.
 func (t *Throttle) newAsk(ctx context.Context, call Call) (*ask, error) {
-	lane, err := t.laneOf(ctx, call)
+	lane, err := t.laneOf(ctx, &call)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +89,9 @@ func (t *Throttle) newAsk(ctx context.Context, call Call) (*ask, error) {
 	if call.Cost.Requests == 0 {
 		call.Cost.Requests = 1
 	}
-	q, id := t.queueFor(call)
+	q, id := t.queueFor(&call)
 	a := &ask{
-		q: q, call: call, id: id, lane: lane, need: q.needs(call.Cost.priced(q.price)),
+		q: q, call: call, id: id, lane: lane, need: q.needs(call.Cost),
 		arrived: time.Now(), answers: make(chan reply, 2),
 	}
 	a.setDeadline(ctx, t.cfg.Lanes[lane].Wait)
@@ -97,11 +100,24 @@ func (t *Throttle) newAsk(ctx context.Context, call Call) (*ask, error) {
 
 // needs is the cost by limit.
 func (q *queue) needs(c Cost) []float64 {
-	need := make([]float64, len(q.limits))
+	return q.needsIn(make([]float64, 0, len(q.limits)), c)
+}
+
+// fewLimits is how many limits a queue seldom has more of; needsIn then needs
+// no memory beside an array of that size.
+const fewLimits = 8
+
+// needsIn appends the cost, with its price, by limit.
+func (q *queue) needsIn(need []float64, c Cost) []float64 {
+	if q.sells {
+		c = c.priced(q.price)
+	}
 	for i := range q.limits {
-		if need[i] = c.units(q.limits[i].unit); q.limits[i].inFlight() {
-			need[i] = 1
+		n := 1.0
+		if !q.limits[i].inFlight() {
+			n = c.units(q.limits[i].unit)
 		}
+		need = append(need, n)
 	}
 	return need
 }
@@ -238,11 +254,11 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 // nearer to what guessed calls of the budget really cost, by what Permit.Learn
 // has taught. It decides nothing and does no I/O.
 func (t *Throttle) Fit(ctx context.Context, call Call, guess Cost) Cost {
-	lane, err := t.laneOf(ctx, call)
+	lane, err := t.laneOf(ctx, &call)
 	if err != nil {
 		return call.Cost
 	}
-	q, _ := t.queueFor(call)
+	q, _ := t.queueFor(&call)
 	guess = q.better(guess)
 	for i := range q.limits {
 		if s := &q.limits[i]; s.unit == UnitMicroUSD {

@@ -175,7 +175,7 @@ func (q *queue) park(a *ask, o outcome, now time.Time) time.Time {
 func (q *queue) takeBackLocked(a *ask, r reply) {
 	q.runLocked(-1)
 	s := cancelled(r.at, a.need)
-	if r.lease == nil || !r.lease.Correct(s.delta, s.calls) {
+	if r.lease == nil || !r.lease.correct(s.delta, s.calls) {
 		q.addLocked(s, r.local, r.round)
 	}
 }

@@ -24,7 +24,7 @@ const costCap = MaxAmount * 2
 
 // units returns how much of a limit's unit the cost is. Each field saturates at
 // costCap, so the sum of two is exact.
-func (c Cost) units(u Unit) float64 {
+func (c *Cost) units(u Unit) float64 {
 	switch u {
 	case UnitRequests:
 		return saturated(c.Requests)
@@ -45,7 +45,7 @@ func (c Cost) units(u Unit) float64 {
 func saturated(n int64) float64 { return float64(min(n, costCap)) }
 
 // negative returns the name of the first negative field.
-func (c Cost) negative() (string, int64) {
+func (c *Cost) negative() (string, int64) {
 	switch {
 	case c.Requests < 0:
 		return "Requests", c.Requests

@@ -29,7 +29,7 @@ func TestHugeCostsSaturateAboveEveryLimit(t *testing.T) {
 			}
 		}
 	}
-	if got := (Cost{Points: math.MaxInt32}).units(UnitPoints); got != math.MaxInt32 {
+	if got := (&Cost{Points: math.MaxInt32}).units(UnitPoints); got != math.MaxInt32 {
 		t.Errorf("MaxInt32 became %v", got)
 	}
 }

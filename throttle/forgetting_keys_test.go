@@ -128,7 +128,7 @@ func TestTheAnswerOfAProbeCountsOverALoss(t *testing.T) { // rule 12
 			}
 			memory.forget()
 			if tt.told {
-				q, _ := fleet[1].queueFor(testCall)
+				q, _ := fleet[1].queueFor(&testCall)
 				q.mu.Lock()
 				q.tellKeysLocked()
 				q.kick()

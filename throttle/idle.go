@@ -14,6 +14,7 @@ func (t *Throttle) forgetIdle() {
 	if len(t.accounts) < t.sweepAt {
 		return
 	}
+	t.recent.forget()
 	now := time.Now()
 	for id, a := range t.accounts {
 		if !a.touched.Swap(false) && a.idle(now) {

@@ -221,7 +221,7 @@ func TestAutoFollowsTheDemandWithinAHundredthOfEveryAmount(t *testing.T) {
 			requests, tokens := 0.0, 0.0
 			for _, l := range fleet {
 				for _, m := range []string{"m", "n"} {
-					q, _ := l.queueFor(Call{Key: "k", Model: m})
+					q, _ := l.queueFor(&Call{Key: "k", Model: m})
 					out := make([]float64, 2)
 					q.leases.mu.Lock()
 					q.leases.addOut(out, 0)

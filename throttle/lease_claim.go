@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -119,9 +118,9 @@ func (q *queue) holdLocked(b *batch, ans *answer, now time.Time) {
 	if ans.leased < 1 || ask == nil {
 		return
 	}
-	c := &chunk{Chunk: leasing.NewChunk(ans.leased, ask.cost, b.began, q.leases.age), at: ans.now, keys: q.spendersOf(b, ans)}
+	c := &chunk{Chunk: leasing.NewChunk(ans.leased, ask.cost, b.began, q.leases.age), of: q.leases, at: ans.now, spenders: q.spendersOf(b, ans)}
 	deaf := b.deafs != q.t.deafs.Load() || !q.t.store.hears()
-	if deaf || len(c.keys) == 0 || q.pause.left(now) > 0 || q.a.pauseNow().left(now) > 0 || q.t.closed.Load() || q.retired.Load() {
+	if deaf || len(c.gens) == 0 || q.pause.left(now) > 0 || q.a.pauseNow().left(now) > 0 || q.t.closed.Load() || q.retired.Load() {
 		q.returnLocked(c)
 		return
 	}
@@ -130,19 +129,13 @@ func (q *queue) holdLocked(b *batch, ans *answer, now time.Time) {
 	defer q.leases.mu.Unlock()
 	own := &q.leases.lanes[ask.lane]
 	own.chunks = append(own.chunks, c)
-	own.keys = slices.Collect(maps.Keys(c.keys))
-}
-
-// spendersOf are the credentials of a claim that aren't refused, and their
-// generations.
-func (q *queue) spendersOf(b *batch, ans *answer) map[Fingerprint]float64 {
-	keys := map[Fingerprint]float64{}
-	for i, k := range b.claim.keys {
-		if here := q.a.keyNow(k); !ans.keys[i].refused && !here.refused {
-			keys[k] = max(ans.keys[i].gen, here.gen)
+	own.keys = c.names()
+	// A key that is refused from here on finds the chunk among the others.
+	for _, k := range own.keys {
+		if q.a.keyNow(k).refused {
+			c.forget(k)
 		}
 	}
-	return keys
 }
 
 // forget has nobody spend chunks with a key that was just refused.
@@ -154,7 +147,7 @@ func (l *leases) forget(key Fingerprint) {
 	defer l.mu.Unlock()
 	for lane := range l.lanes {
 		for _, c := range l.lanes[lane].chunks {
-			delete(c.keys, key)
+			c.forget(key)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func TestALeaseIsNotSpentByAProcessThatStoodStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLeaser(t, NewMemoryStore(), Config{Lease: leasing.Policy{Chunk: 50, MaxAge: time.Second}, Budgets: testBudget(Requests(10_000, time.Hour))})
 		l.mustGo(t, "live", 0)
-		q, _ := l.queueFor(testCall)
+		q, _ := l.queueFor(&testCall)
 		q.leases.mu.Lock()
 		q.leases.lanes[0].chunks[0].end.Stop()
 		q.leases.mu.Unlock()

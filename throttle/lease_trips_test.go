@@ -42,7 +42,7 @@ func (l leaser) charged() float64 {
 
 // leasedNow is how many calls of the test's budget can go without asking.
 func (l leaser) leasedNow(lane int) float64 {
-	q, _ := l.queueFor(testCall)
+	q, _ := l.queueFor(&testCall)
 	return q.leased(lane)
 }
 

@@ -31,10 +31,11 @@ type leasedLane struct {
 
 // A chunk is one lease and what belongs to its charge.
 type chunk struct {
-	*leasing.Chunk
-	at   float64 // the store's time when it was charged
-	keys map[Fingerprint]float64
-	end  *time.Timer
+	*leasing.Chunk         // guarded by of.mu
+	of             *leases // that it is, or was, among
+	at             float64 // the store's time when it was charged
+	spenders
+	end *time.Timer
 }
 
 const (
@@ -69,35 +70,50 @@ func (t *Throttle) spend(a *ask) (Permit, bool) {
 	if l == nil || t.closed.Load() || a.q.denies.Load() || a.mayProbe || a.holds != "" || !t.store.hears() {
 		return Permit{}, false
 	}
-	r, ok := l.take(a, a.arrived)
-	if !ok {
+	r, low := l.take(a, a.arrived)
+	if r.lease == nil {
 		return Permit{}, false
 	}
-	if l.low(r.lease, a.lane, a.arrived) {
-		a.q.mu.Lock()
-		a.q.errand = true
-		a.q.kick()
+	if low {
+		a.q.claimAhead()
 	}
 	return t.admit(a, r), true
 }
 
-// take spends the call's units of a chunk: its own lane's first, then those of
-// lower ones.
-func (l *leases) take(a *ask, now time.Time) (reply, bool) {
+// claimAhead has the next chunk claimed while the last one is still spent.
+func (q *queue) claimAhead() {
+	q.mu.Lock()
+	q.errand = true
+	q.kick()
+}
+
+// take spends the call's units of a chunk; the reply has no lease if there was
+// none. low is true for one caller only: the next chunk is to be claimed.
+func (l *leases) take(a *ask, now time.Time) (r reply, low bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !a.noted {
 		a.noted = true
 		l.lanes[a.lane].demand.Note(now, a.need)
 	}
-	for lane := a.lane; lane < len(l.lanes); lane++ {
+	c, gen := l.spendLocked(a.lane, a.call.Key, a.need, now)
+	if c == nil {
+		return reply{}, false
+	}
+	return reply{kind: replyGo, at: c.at, key: keyView{gen: gen}, lease: c}, l.lowLocked(c, a.lane, now)
+}
+
+// spendLocked spends a call's units: of its own lane's chunks first, then of
+// those of lower ones. It returns the chunk and the key's generation, or nil.
+func (l *leases) spendLocked(lane int, key Fingerprint, need []float64, now time.Time) (*chunk, float64) {
+	for ; lane < len(l.lanes); lane++ {
 		for _, c := range l.lanes[lane].chunks {
-			if gen, known := c.keys[a.call.Key]; known && c.Spend(now, a.need) {
-				return reply{kind: replyGo, at: c.at, key: keyView{gen: gen}, lease: c}, true
+			if gen, known := c.genOf(key); known && c.Spend(now, need) {
+				return c, gen
 			}
 		}
 	}
-	return reply{}, false
+	return nil, 0
 }
 
 // covers reports whether a lease would let the call go.
@@ -109,7 +125,7 @@ func (l *leases) covers(a *ask) bool {
 	defer l.mu.Unlock()
 	for lane := a.lane; lane < len(l.lanes); lane++ {
 		for _, c := range l.lanes[lane].chunks {
-			if _, known := c.keys[a.call.Key]; known && c.Covers(a.arrived, a.need) {
+			if _, known := c.genOf(a.call.Key); known && c.Covers(a.arrived, a.need) {
 				return true
 			}
 		}
@@ -117,11 +133,9 @@ func (l *leases) covers(a *ask) bool {
 	return false
 }
 
-// low reports whether a chunk is to be claimed ahead, to one caller only: the
-// last one runs low.
-func (l *leases) low(c *chunk, lane int, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// lowLocked reports whether a chunk is to be claimed ahead, to one caller only:
+// the last one runs low.
+func (l *leases) lowLocked(c *chunk, lane int, now time.Time) bool {
 	own := &l.lanes[lane]
 	if n := len(own.chunks); own.wants || n == 0 || own.chunks[n-1] != c || !c.Low(now, l.age) {
 		return false
@@ -145,13 +159,14 @@ func (q *queue) serveLocked(now time.Time) {
 			if a.mayProbe || a.holds != "" {
 				return true
 			}
-			r, ok := q.leases.take(a, now)
-			if ok {
-				q.leaveLocked(a)
-				a.answers <- r
-				q.errand = q.leases.low(r.lease, lane, now) || q.errand
+			r, low := q.leases.take(a, now)
+			if r.lease == nil {
+				return false
 			}
-			return ok
+			q.leaveLocked(a)
+			a.answers <- r
+			q.errand = low || q.errand
+			return true
 		})
 	}
 }
@@ -175,13 +190,24 @@ func (l *leases) drop(c *chunk) {
 
 // returnLocked queues the return of what is left of a chunk.
 func (q *queue) returnLocked(c *chunk) {
-	if s, any := c.rest(); any {
+	c.of.mu.Lock()
+	s, any := c.restLocked()
+	c.of.mu.Unlock()
+	if any {
 		q.addLocked(s, false, 0)
 	}
 }
 
-// rest ends a chunk and returns the settlement that gives it back.
-func (c *chunk) rest() (settlement, bool) {
+// correct changes what a call has taken by delta, and gives calls back. It
+// reports whether the chunk still stands; else nothing is changed.
+func (c *chunk) correct(delta []float64, calls float64) bool {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	return c.Correct(delta, calls)
+}
+
+// restLocked ends a chunk and returns the settlement that gives it back.
+func (c *chunk) restLocked() (settlement, bool) {
 	if c.end != nil {
 		c.end.Stop()
 	}
@@ -198,9 +224,10 @@ func (c *chunk) rest() (settlement, bool) {
 	return s, any
 }
 
-// giveBack returns what is left of a chunk with the claim.
+// giveBack returns what is left of a chunk with the claim. The lock of its
+// leases is held.
 func (b *batch) giveBack(c *chunk) {
-	if s, any := c.rest(); any {
+	if s, any := c.restLocked(); any {
 		b.claim.settles = append(b.claim.settles, s)
 	}
 }

@@ -74,7 +74,7 @@ func (t *Throttle) operated(ctx context.Context, call Call, scope Scope) (*queue
 	if scope != ScopeModel && scope != ScopeKey {
 		return nil, fmt.Errorf("%w: scope is %v, want model or key", ErrInvalidCall, scope)
 	}
-	q, _ := t.queueFor(call)
+	q, _ := t.queueFor(&call)
 	return q, nil
 }
 

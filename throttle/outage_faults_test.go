@@ -142,7 +142,7 @@ func TestARefusalIsNotPushedOutByManyPauses(t *testing.T) {
 		p.Answered(Verdict{Class: KeyRefused})
 		p.Done()
 		for range maxKept + 1 {
-			q, _ := th.queueFor(Call{Key: "other", Model: "m"})
+			q, _ := th.queueFor(&Call{Key: "other", Model: "m"})
 			q.answered(permitInfo{q: q, key: "other"}, Verdict{Class: Busy, Scope: ScopeModel, Wait: time.Minute})
 		}
 		away.Store(false)

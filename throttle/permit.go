@@ -1,6 +1,9 @@
 package throttle
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A Permit is leave to send one call. It is a small value, to be passed and
 // copied freely, and safe for concurrent use.
@@ -27,7 +30,6 @@ type permitInfo struct {
 	model string
 	id    modelID
 	cost  Cost
-	need  []float64
 	at    float64 // the store's time of the charge
 	keyAt float64 // the key's generation then
 	probe string  // the uuid of the probe that the call is; "": none
@@ -41,24 +43,25 @@ var permitStates = sync.Pool{New: func() any { return new(permitState) }}
 
 func newPermit(info permitInfo) Permit {
 	s := permitStates.Get().(*permitState)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.permitInfo = info
+	s.permitInfo = info // no permit that has ended looks at it
 	return Permit{s, s.gen}
 }
 
 // look returns what the permit stands for, and whether it hasn't ended.
-func (p Permit) look() (permitInfo, bool) {
+func (p Permit) look() (info permitInfo, ok bool) {
 	if p.s == nil {
 		return permitInfo{}, false
 	}
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	return p.s.permitInfo, p.s.gen == p.gen
+	if p.s.gen != p.gen {
+		return permitInfo{}, false
+	}
+	return p.s.permitInfo, true
 }
 
 // end ends the permit for whoever comes first.
-func (p Permit) end() (permitInfo, bool) {
+func (p Permit) end() (info permitInfo, ok bool) {
 	if p.s == nil {
 		return permitInfo{}, false
 	}
@@ -67,10 +70,10 @@ func (p Permit) end() (permitInfo, bool) {
 		p.s.mu.Unlock()
 		return permitInfo{}, false
 	}
-	info := p.s.permitInfo
 	p.s.gen++
-	p.s.permitInfo = permitInfo{}
 	p.s.mu.Unlock()
+	info = p.s.permitInfo
+	p.s.permitInfo = permitInfo{}
 	permitStates.Put(p.s)
 	return info, true
 }
@@ -100,16 +103,29 @@ func (p Permit) Settle(actual Cost) {
 	if !ok {
 		return
 	}
-	s := settlement{at: info.at, delta: info.q.needs(info.cost.settledPriced(actual, info.q.price))}
-	changed := false
-	for i := range s.delta {
-		s.delta[i] -= info.need[i]
-		changed = changed || s.delta[i] != 0
+	q := info.q
+	charged, stands := info.cost, info.cost.settledOver(actual)
+	if q.sells {
+		charged, stands = charged.priced(q.price), charged.settledPriced(actual, q.price)
 	}
-	if changed {
-		info.settle(s)
+	var buf [fewLimits]float64
+	if delta, differs := q.differenceIn(buf[:0], &stands, &charged); differs {
+		info.correct(delta, 0)
 	}
 	info.over(true)
+}
+
+// differenceIn appends how much more of each limit a cost takes than another.
+func (q *queue) differenceIn(delta []float64, now, was *Cost) (_ []float64, differs bool) {
+	for i := range q.limits {
+		d := 0.0
+		if s := &q.limits[i]; !s.inFlight() {
+			d = now.units(s.unit) - was.units(s.unit)
+		}
+		differs = differs || d != 0
+		delta = append(delta, d)
+	}
+	return delta, differs
 }
 
 // Done ends the permit and keeps the estimate.
@@ -123,7 +139,12 @@ func (p Permit) Done() {
 // the vendor. Everything is given back.
 func (p Permit) Cancel() {
 	if info, ok := p.end(); ok {
-		info.settle(cancelled(info.at, info.need))
+		var was [fewLimits]float64
+		delta := info.q.needsIn(was[:0], info.cost)
+		for i := range delta {
+			delta[i] = -delta[i]
+		}
+		info.correct(delta, 1)
 		info.over(false)
 	}
 }
@@ -138,10 +159,13 @@ func (info permitInfo) over(sent bool) {
 	}
 }
 
-func (info permitInfo) settle(s settlement) {
-	if info.lease != nil && info.lease.Correct(s.delta, s.calls) {
+// correct changes what was charged by delta, by limit, and gives calls back.
+// The slice is not kept.
+func (info permitInfo) correct(delta []float64, calls float64) {
+	if info.lease != nil && info.lease.correct(delta, calls) {
 		return // it can be spent again
 	}
+	s := settlement{at: info.at, calls: calls, delta: slices.Clone(delta)}
 	info.q.mu.Lock()
 	info.q.addLocked(s, info.local, info.round)
 	info.q.kick()

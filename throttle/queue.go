@@ -27,6 +27,7 @@ type queue struct {
 	own    int    // how many are the budget's
 	outage Outage
 	price  Price
+	sells  bool // there is a price
 	free   bool // of a model that no budget matches
 	// process tells this queue's claims from those of every other, of this
 	// process and of others: the throttle's own bytes and a number.
@@ -87,7 +88,7 @@ const (
 
 func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q := &queue{
-		t: t, a: a, id: id, name: b.Name, outage: b.Outage, price: b.Price, free: b.free,
+		t: t, a: a, id: id, name: b.Name, outage: b.Outage, price: b.Price, sells: b.Price != Price{}, free: b.free,
 		room:   lanes.NewRoom[*ask](len(t.cfg.Lanes)),
 		denied: map[modelID]deniedUntil{},
 	}

@@ -56,6 +56,7 @@ func (t *Throttle) retireLocked(budgets []Budget) []*queue {
 	was := t.budgets
 	t.budgets = budgets
 	t.routes = map[routeKey]route{}
+	t.recent.forget()
 	t.unmatched = map[string]bool{}
 	kept := t.stillRetired()
 	var old []*queue
@@ -144,7 +145,7 @@ func (q *queue) moveOn() {
 	})
 	q.mu.Unlock()
 	for _, a := range all {
-		if to, _ := q.t.queueFor(a.call); to != q {
+		if to, _ := q.t.queueFor(&a.call); to != q {
 			q.move(a, to)
 		}
 	}
@@ -156,7 +157,7 @@ func (q *queue) moveOn() {
 // in is the ask in another queue.
 func (a *ask) in(to *queue) *ask {
 	return &ask{
-		q: to, call: a.call, id: a.id, lane: a.lane, need: to.needs(a.call.Cost.priced(to.price)),
+		q: to, call: a.call, id: a.id, lane: a.lane, need: to.needs(a.call.Cost),
 		arrived: a.arrived, deadline: a.deadline, byCaller: a.byCaller, since: a.since,
 		mayProbe: a.mayProbe, holds: a.holds, gate: a.gate, answers: make(chan reply, 2),
 	}

@@ -137,7 +137,7 @@ func TestADeadSubscriptionEndsLeases(t *testing.T) { // rule 7
 		Store: counting, Lanes: noWait, Budgets: testBudget(Requests(1_000_000, 24*time.Hour)),
 		Lease: leasing.Policy{Chunk: 1000, MaxAge: time.Hour},
 	})
-	q, _ := th.queueFor(testCall)
+	q, _ := th.queueFor(&testCall)
 	trips := func() int64 {
 		before := counting.claims.Load()
 		if n, err := admitted(th, 1, noWait[0]); n != 1 {

@@ -90,7 +90,7 @@ func TestALoneCallIsOneRoundTripAndConcurrentOnesShareThem(t *testing.T) {
 	for len(inFlight) == 0 { // until the first claim is under way
 		runtime.Gosched()
 	}
-	q, _ := th.queueFor(testCall)
+	q, _ := th.queueFor(&testCall)
 	for range 200 {
 		wg.Go(acquire)
 	}

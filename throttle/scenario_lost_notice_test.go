@@ -30,7 +30,7 @@ func TestAWaiterWhoseNoticeIsLostStillGoes(t *testing.T) { // B147
 		_, err := second.Acquire(context.Background(), testCall)
 		went <- err
 	}()
-	q, _ := second.queueFor(testCall)
+	q, _ := second.queueFor(&testCall)
 	for settled := 0; settled == 0; { // until it has been told to wait
 		q.mu.Lock()
 		settled = q.room.Len() - q.room.Fresh()
@@ -39,7 +39,7 @@ func TestAWaiterWhoseNoticeIsLostStillGoes(t *testing.T) { // B147
 	proxy.RefuseNew()
 	proxy.CutAll()
 	p.Cancel()
-	fq, _ := first.queueFor(testCall)
+	fq, _ := first.queueFor(&testCall)
 	if err := settled(fq); err != nil {
 		t.Fatal(err)
 	}

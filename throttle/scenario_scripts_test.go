@@ -134,7 +134,7 @@ func TestEveryKindOfClaimWorksRightAfterTheScriptWasForgotten(t *testing.T) { //
 	take := func(th *Throttle, key Fingerprint, tokens int64) (Permit, error) {
 		return th.Acquire(context.Background(), Call{Key: key, Model: "m", Cost: Cost{InputTokens: tokens}})
 	}
-	q, _ := th.queueFor(testCall)
+	q, _ := th.queueFor(&testCall)
 	var p Permit
 	for _, step := range []struct {
 		name string

@@ -29,7 +29,7 @@ func (t *Throttle) admit(a *ask, r reply) Permit {
 		})
 	}
 	return newPermit(permitInfo{
-		q: a.q, key: a.call.Key, model: a.call.Model, id: a.id, cost: a.call.Cost, need: a.need,
+		q: a.q, key: a.call.Key, model: a.call.Model, id: a.id, cost: a.call.Cost,
 		at: r.at, keyAt: r.key.gen, probe: r.probe, local: r.local, round: r.round, lease: r.lease, gate: a.gate,
 	})
 }

@@ -35,6 +35,7 @@ type Throttle struct {
 	retired  []*queue // of budgets that were changed, until nothing of theirs is out
 	accounts map[string]*account
 	routes   map[routeKey]route
+	recent   recentRoutes
 	sweepAt  int // how many accounts there may be before the next look for idle ones
 	// unmatched are the models that no budget matches, each logged once.
 	unmatched map[string]bool
@@ -87,7 +88,7 @@ func New(c Config) (*Throttle, error) {
 
 // laneOf returns the place of the call's lane: its own, else the context's,
 // else the first.
-func (t *Throttle) laneOf(ctx context.Context, call Call) (int, error) {
+func (t *Throttle) laneOf(ctx context.Context, call *Call) (int, error) {
 	name := call.Lane.Name
 	if name == "" {
 		l, _ := lanes.From(ctx)
@@ -105,16 +106,23 @@ func (t *Throttle) laneOf(ctx context.Context, call Call) (int, error) {
 }
 
 // queueFor returns the queue of the call's budget and account.
-func (t *Throttle) queueFor(call Call) (*queue, modelID) {
+func (t *Throttle) queueFor(call *Call) (*queue, modelID) {
 	k := routeKey{key: call.Key, account: call.Account, model: call.Model}
 	if k.account != "" {
 		k.key = ""
 	}
+	if r := t.recent.find(&k); r != nil && !r.q.retired.Load() {
+		r.q.a.touch()
+		return r.q, r.id
+	}
 	t.mu.RLock()
 	r, ok := t.routes[k]
-	t.mu.RUnlock()
 	if ok = ok && !r.q.retired.Load(); ok {
-		r.q.a.touched.Store(true)
+		t.recent.keep(&k, r) // under the lock that forgetting takes
+	}
+	t.mu.RUnlock()
+	if ok {
+		r.q.a.touch()
 		return r.q, r.id
 	}
 	t.mu.Lock()
@@ -150,7 +158,7 @@ func (t *Throttle) newRoute(k routeKey, full bool) route {
 		a = &account{t: t, id: id, keys: map[Fingerprint]*heldKey{}, queues: map[string]*queue{}}
 		t.accounts[id] = a
 	}
-	a.touched.Store(true)
+	a.touch()
 	b, name := t.budgetFor(k.model)
 	if b.PerModel && full {
 		// No model's own name has a \x01 here. Models without a budget have

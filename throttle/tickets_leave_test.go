@@ -97,11 +97,11 @@ func TestWaitsThatEndBeforeTheirTurnLeaveNoTicket(t *testing.T) {
 			_ = f.processes[0].Pause(context.Background(), testCall, ScopeModel, 48*time.Hour)
 		}},
 		{"by a refused key", func(f *waitingFleet) {
-			q, _ := f.processes[0].queueFor(testCall)
+			q, _ := f.processes[0].queueFor(&testCall)
 			q.answered(permitInfo{q: q, key: "k"}, Verdict{Class: KeyRefused})
 		}},
 		{"by a denied model", func(f *waitingFleet) {
-			q, id := f.processes[0].queueFor(testCall)
+			q, id := f.processes[0].queueFor(&testCall)
 			q.answered(permitInfo{q: q, key: "k", model: "m", id: id}, Verdict{Class: ModelDenied, Scope: ScopeModel})
 		}},
 		{"by Close", func(f *waitingFleet) { _ = f.processes[1].Close() }},

@@ -14,6 +14,8 @@ type account struct {
 	id string
 	// touched is set by every call and cleared by each look for idle accounts.
 	touched atomic.Bool
+	// gave is how often this process has given room back.
+	gave atomic.Uint64
 
 	mu     sync.Mutex
 	pause  shut

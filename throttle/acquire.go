@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -28,10 +29,10 @@ func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 		return Permit{}, err
 	}
 	if e := a.tooLarge(); e != nil {
-		return Permit{}, t.deny(a, e)
+		return Permit{}, t.refuse(a, e)
 	}
 	if e := a.refusedHere(ctx); e != nil {
-		return Permit{}, t.deny(a, e)
+		return Permit{}, t.refuse(a, e)
 	}
 	return t.proceed(ctx, a)
 }
@@ -45,9 +46,20 @@ func (t *Throttle) proceed(ctx context.Context, a *ask) (Permit, error) {
 		return p, nil
 	}
 	if e := a.q.enter(a); e != nil {
-		return Permit{}, t.deny(a, a.tooLate(ctx, e))
+		return Permit{}, t.refuse(a, a.tooLate(ctx, e))
 	}
 	return a.wait(ctx)
+}
+
+// askPool has asks that no queue ever had, to be used again.
+var askPool = sync.Pool{New: func() any { return new(ask) }}
+
+// refuse is deny for an ask that is in no queue and won't be in one.
+func (t *Throttle) refuse(a *ask, e *DeniedError) error {
+	err := t.deny(a, e)
+	*a = ask{}
+	askPool.Put(a)
+	return err
 }
 
 // proceedGated lets a call through the gate of a budget without limits. When
@@ -90,10 +102,9 @@ func (t *Throttle) newAsk(ctx context.Context, call Call) (*ask, error) {
 		call.Cost.Requests = 1
 	}
 	q, id := t.queueFor(&call)
-	a := &ask{
-		q: q, call: call, id: id, lane: lane, need: q.needs(call.Cost),
-		arrived: time.Now(), answers: make(chan reply, 2),
-	}
+	a := askPool.Get().(*ask)
+	a.q, a.call, a.id, a.lane, a.arrived = q, call, id, lane, time.Now()
+	a.need = q.needsIn(a.few[:0], call.Cost)
 	a.setDeadline(ctx, t.cfg.Lanes[lane].Wait)
 	return a, nil
 }

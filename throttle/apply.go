@@ -17,7 +17,7 @@ func (q *queue) apply(b *batch, ans answer) {
 				if o.code == granted || o.code == grantedKey {
 					went++
 				}
-				if turn := q.tell(a, o, &b.claim, &ans, now); !turn.IsZero() && (next.IsZero() || turn.Before(next)) {
+				if turn := q.tell(a, o, b, &ans, now); !turn.IsZero() && (next.IsZero() || turn.Before(next)) {
 					next = turn
 				}
 			}
@@ -45,6 +45,7 @@ func (q *queue) apply(b *batch, ans answer) {
 func (q *queue) fareLocked(ans *answer) {
 	if follow := q.ledger.fared(ans, len(q.limits)); len(follow) > 0 {
 		q.settles = append(q.settles, follow...)
+		q.a.gives()
 		q.pushed = true
 	}
 	if ans.unknown != nil && len(q.settles) == 0 && !q.t.outage.down() {
@@ -95,7 +96,8 @@ func (q *queue) plan(b *batch, next time.Time, went int) {
 }
 
 // tell gives an ask its outcome, and returns when its turn will be if it waits.
-func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) time.Time {
+func (q *queue) tell(a *ask, o outcome, b *batch, ans *answer, now time.Time) time.Time {
+	c := &b.claim
 	a.inFlight = false
 	switch o.code {
 	case granted, grantedKey:
@@ -134,6 +136,9 @@ func (q *queue) tell(a *ask, o outcome, c *claim, ans *answer, now time.Time) ti
 		return q.park(a, o, now)
 	}
 	q.leaveLocked(a)
+	if !ans.local {
+		q.noteEmptyLocked(a, o, b, now)
+	}
 	if !a.gone {
 		a.answers <- reply{kind: replyDenied, err: q.explain(a, o, c, ans)}
 	}

@@ -29,6 +29,7 @@ type ask struct {
 	// answers has room for all that a queue ever sends: that it waits, then
 	// how it ended.
 	answers chan reply
+	few     [fewLimits]float64 // need's memory, where that is enough
 
 	// Guarded by q.mu:
 	inFlight bool

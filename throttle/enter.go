@@ -28,9 +28,19 @@ func (q *queue) enter(a *ask) *DeniedError {
 		defer q.mu.Unlock()
 		return q.enterPausedLocked(a, turn, lacks, v, now)
 	}
-	a.place = q.room.Enter(a.lane, a)
+	if e := q.emptyLocked(a, now); e != nil {
+		q.mu.Unlock()
+		return e
+	}
+	q.seatLocked(a)
 	q.kick()
 	return nil
+}
+
+// seatLocked takes an ask into the room.
+func (q *queue) seatLocked(a *ask) {
+	a.answers = make(chan reply, 2) // not kept for later: a channel may belong to a test's bubble
+	a.place = q.room.Enter(a.lane, a)
 }
 
 // enterPausedLocked parks an ask until the end of a pause, if that and its
@@ -39,7 +49,7 @@ func (q *queue) enterPausedLocked(a *ask, turn time.Time, lacks lackSet, v Verdi
 	reason := ErrPaused
 	if float64(turn.Sub(now).Microseconds()) <= a.patience(now) {
 		if q.room.Len()-q.room.Fresh() < q.t.cfg.QueueLimit {
-			a.place = q.room.Enter(a.lane, a)
+			q.seatLocked(a)
 			a.last, a.turn = outcome{code: waitsPause, wait: microsOf(turn.Sub(now))}, turn
 			// Fresh calls ahead of it in its lane are with the claim under
 			// way, but for those beyond a full one: these may come behind it.

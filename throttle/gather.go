@@ -14,6 +14,7 @@ type batch struct {
 	began time.Time
 	fresh uint64 // the lanes of which calls travel that nobody has judged
 	deafs uint64 // how often notices had ceased to come when it was made
+	gave  uint64 // how often room had been given back
 }
 
 // gather makes the next claim: settlements first, then lane by lane the calls
@@ -36,7 +37,11 @@ func (q *queue) gather(now time.Time) *batch {
 		waiting -= q.gatherSettled(b, lane, max(1, waiting), now)
 		fresh -= q.gatherFresh(b, lane, fresh, now)
 	}
-	q.gatherLease(b)
+	settles := len(b.claim.settles)
+	if q.gatherLease(b); len(b.claim.settles) > settles {
+		q.a.gives() // to the account's other queues, too
+	}
+	b.gave = q.a.gave.Load()
 	if q.tells {
 		for _, k := range q.a.refused() {
 			b.key(k)
@@ -127,6 +132,21 @@ func (b *batch) add(a *ask, now time.Time) {
 	}
 	b.claim.runs = append(b.claim.runs, r)
 	b.asks = append(b.asks, []*ask{a})
+}
+
+// older brings the ages of a batch's calls up to now, when it is sent again.
+func (q *queue) older(b *batch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	by := float64(time.Since(b.began).Microseconds())
+	for i := range b.claim.runs {
+		if r := &b.claim.runs[i]; !r.hold && r.since == 0 {
+			r.age += by
+			for _, a := range b.asks[i] {
+				a.age += by
+			}
+		}
+	}
 }
 
 // key returns the place of a fingerprint among the claim's keys.

@@ -197,6 +197,7 @@ func (t *Throttle) decide(q *queue, b *batch) answer {
 		ans, err := t.store.claim(context.Background(), &b.claim)
 		if errors.Is(err, errForgot) {
 			b.claim.restore = q.restoration()
+			q.older(b)
 			ans, err = t.store.claim(context.Background(), &b.claim)
 		}
 		if err == nil {

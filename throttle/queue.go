@@ -56,8 +56,9 @@ type queue struct {
 	pushed  bool // settlements are not to wait for company any longer
 	pause   shut
 	denied  map[modelID]deniedUntil
-	number  float64 // of the last claim
-	ledger  ledger  // what the store has to be told
+	empties []emptied // by lane
+	number  float64   // of the last claim
+	ledger  ledger    // what the store has to be told
 	wake    *time.Timer
 	wakeAt  time.Time
 	flush   *time.Timer
@@ -90,7 +91,7 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q := &queue{
 		t: t, a: a, id: id, name: b.Name, outage: b.Outage, price: b.Price, sells: b.Price != Price{}, free: b.free,
 		room:   lanes.NewRoom[*ask](len(t.cfg.Lanes)),
-		denied: map[modelID]deniedUntil{},
+		denied: map[modelID]deniedUntil{}, empties: make([]emptied, len(t.cfg.Lanes)),
 	}
 	q.process = t.id + string(binary.BigEndian.AppendUint32(nil, t.queues.Add(1)))
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
@@ -213,6 +214,9 @@ func (q *queue) addLocked(s settlement, local bool, round int) {
 	for _, d := range s.delta {
 		gives = gives || d < 0
 	}
+	if gives {
+		q.a.gives()
+	}
 	waiting := q.room.Len() - q.room.Fresh()
 	if local {
 		q.t.outage.settle(q, s)
@@ -254,7 +258,10 @@ func (q *queue) settleLocked(a *ask, lacks lackSet) {
 func (q *queue) departLocked(a *ask) {
 	stood := a.place.Settled() && a.lacks&(lacksBudget-1) != 0
 	q.leaveLocked(a)
-	q.due = q.due || stood
+	if stood {
+		q.due = true
+		q.a.gives()
+	}
 	q.withdrawLocked(a.lane)
 }
 

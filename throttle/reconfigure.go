@@ -159,7 +159,7 @@ func (a *ask) in(to *queue) *ask {
 	return &ask{
 		q: to, call: a.call, id: a.id, lane: a.lane, need: to.needs(a.call.Cost),
 		arrived: a.arrived, deadline: a.deadline, byCaller: a.byCaller, since: a.since,
-		mayProbe: a.mayProbe, holds: a.holds, gate: a.gate, answers: make(chan reply, 2),
+		mayProbe: a.mayProbe, holds: a.holds, gate: a.gate,
 	}
 }
 

@@ -141,12 +141,16 @@ func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
 	p.claim(c)
 	ctx, cancel := context.WithTimeout(ctx, s.allowance(c))
 	defer cancel()
-	keys, packed := s.keys.of(c), string(p.buf)
+	keys, args := s.keys.of(c), []any{p.buf, s.keys.events()}
+	var plain packer
+	if plain.plain(c) {
+		args = append(args, plain.buf)
+	}
 	reply, err := bounded(ctx, s, func(ctx context.Context) (string, error) {
-		reply, err := s.run(ctx, keys, packed, s.keys.events())
+		reply, err := s.run(ctx, keys, args...)
 		for again := 0; again < maxAgain && c.number > 0 && broken(err) && ctx.Err() == nil; again++ {
 			// Whether the claim was applied or not, it charges once.
-			reply, err = s.run(ctx, keys, packed, s.keys.events())
+			reply, err = s.run(ctx, keys, args...)
 		}
 		return reply, err
 	})

@@ -12,6 +12,8 @@ import (
 var scriptFiles embed.FS
 
 var scriptOrder = []string{
+	"script",  // what it is given
+	"plain",   // the common claim, decided at once
 	"claim",   // the arguments, the records
 	"slots",   // has the claim come before?
 	"window",  // counting, by algorithm

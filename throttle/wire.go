@@ -282,6 +282,9 @@ func (u *unpacker) num() float64 {
 
 // answer reads what the script says to the claim.
 func (u *unpacker) answer(c *claim) (answer, error) {
+	if len(u.buf) > 0 && u.buf[0] == plainAnswer {
+		return u.plain(c)
+	}
 	left := u.array()
 	num := func() float64 { left--; return u.num() }
 	a := answer{now: num(), leased: num()}

@@ -1,0 +1,3 @@
+package main
+
+func chart(h *history) string { return "" }

@@ -18,11 +18,24 @@ type account struct {
 	key      string
 	start    time.Time // of the run: what is written down is in times after it
 
-	stormy  time.Time // until when everything is answered 429
-	revoked time.Time // until when the key is refused
+	storms  []stretch // in which everything is answered 429
+	revoked []stretch // in which the key is refused
 	onProbe func(process int)
 
 	log []arrival
+}
+
+// A stretch is from one instant to another.
+type stretch struct{ from, to time.Time }
+
+// left is how much is left of the stretch that an instant is in; 0: it is in none.
+func left(all []stretch, at time.Time) time.Duration {
+	for _, s := range all {
+		if !at.Before(s.from) && at.Before(s.to) {
+			return s.to.Sub(at)
+		}
+	}
+	return 0
 }
 
 // An arrival is one request as the vendor saw it.
@@ -83,11 +96,11 @@ func (a *account) judge(p *parcel) {
 	switch {
 	case p.key != a.key:
 		in.Status = http.StatusUnauthorized
-	case p.arrives.Before(a.revoked):
+	case left(a.revoked, p.arrives) > 0:
 		in.Status, in.Probe = http.StatusUnauthorized, a.knownRefused(in.Sent)
-	case p.arrives.Before(a.stormy):
+	case left(a.storms, p.arrives) > 0:
 		in.Status, in.Storm = http.StatusTooManyRequests, true
-		p.verdict.after = a.stormy.Sub(p.arrives)
+		p.verdict.after = left(a.storms, p.arrives)
 	case !a.room(own, p.tokens):
 		in.Status = http.StatusTooManyRequests
 		p.verdict.after = time.Second
@@ -137,8 +150,8 @@ func (a *account) now() time.Time {
 	return time.Now().Add(a.clock + a.skew)
 }
 
-func (a *account) storm(until time.Time)            { a.set(func() { a.stormy = until }) }
-func (a *account) revoke(until time.Time)           { a.set(func() { a.revoked = until }) }
+func (a *account) storm(s stretch)                  { a.set(func() { a.storms = append(a.storms, s) }) }
+func (a *account) revoke(s stretch)                 { a.set(func() { a.revoked = append(a.revoked, s) }) }
 func (a *account) slide(by time.Duration)           { a.set(func() { a.skew += by }) }
 func (a *account) atNextProbe(do func(process int)) { a.set(func() { a.onProbe = do }) }
 

@@ -61,19 +61,23 @@ func figure(h *history) figures {
 }
 
 // quota is how much of what the vendor allows was used, over the whole windows
-// since From, in percent.
+// since From, in percent: of his requests, or of tokens where those are scarce.
 func quota(h *history) float64 {
 	windows := (h.For - h.From) / h.Window
 	if windows < 1 {
 		return 0
 	}
-	n := 0
+	requests, tokens := 0.0, 0.0
 	for _, in := range h.Arrivals {
 		if in.Status == http.StatusOK && in.At >= h.From && in.At < h.From+windows*h.Window {
-			n++
+			requests++
+			tokens += in.Tokens
 		}
 	}
-	return 100 * float64(n) / float64(int(windows)*h.amount())
+	if h.Tokens > 0 {
+		return 100 * tokens / (float64(windows) * float64(h.tokens()))
+	}
+	return 100 * requests / (float64(windows) * float64(h.amount()))
 }
 
 // liveWaits are how long live calls waited until they were let go, those that

@@ -32,7 +32,7 @@ func (r *run) lookAround(ctx context.Context) error {
 	c := r.store.client()
 	defer c.Close()
 	l := &r.history.Leftovers
-	if r.Chunk == 0 {
+	if r.Slots {
 		var err error
 		if l.Slots, err = r.slots(ctx, c, time.Now().Add(slotLife)); err != nil {
 			return fmt.Errorf("%s: slots in Redis: %w", r.Name, err)

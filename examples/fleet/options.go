@@ -23,6 +23,7 @@ func parse(args []string) (o options, stages []stage, err error) {
 	vendor := flags.String("vendor", string(twoCounter), "how the vendor counts: "+join(algorithms))
 	rate := flags.Int("rate", 600, "requests a `minute` that the vendor allows")
 	flt := flags.String("fault", string(faultNone), "what goes wrong: "+join(faults))
+	tokens := flags.Int("tokens", 0, fmt.Sprintf("tokens a `minute` that the vendor allows; a call takes %d to %d (0: enough)", promptTokens+leastAnswer, maxTokens))
 	processes := flags.Int("processes", 8, "how many worker processes call")
 	load := flags.Float64("load", 3, "live calls, in `times` what the vendor allows")
 	callers := flags.Int("callers", 0, "instead of calls at an even pace: so many callers in each process, one call after the other")
@@ -33,6 +34,7 @@ func parse(args []string) (o options, stages []stage, err error) {
 		return o, nil, err
 	}
 	p := faultPlan(fault(*flt), algorithm(*vendor), *rate, *window, *load)
+	p.Tokens = *tokens
 	switch {
 	case flags.NArg() > 0:
 		return o, nil, fmt.Errorf("don't know what to do with %q", flags.Arg(0))
@@ -48,11 +50,10 @@ func parse(args []string) (o options, stages []stage, err error) {
 		return o, nil, fmt.Errorf("-load is %v, want more than 0, at most 100", *load)
 	case *rate < 1 || p.amount() < 1:
 		return o, nil, fmt.Errorf("-rate is %d: less than one request in a window", *rate)
+	case *tokens != 0 && p.tokens() < 2*maxTokens:
+		return o, nil, fmt.Errorf("-tokens is %d: less than two calls in a window", *tokens)
 	case *processes < 1 || *callers < 0:
 		return o, nil, errors.New("-processes and -callers can't be less than 1 and 0")
-	}
-	if p.Fault == faultNone {
-		p = quotaPlan(algorithm(*vendor), *rate, *window, 3**window, *load)
 	}
 	if p.Fault != faultLeaseKill {
 		p.Processes = *processes
@@ -81,30 +82,4 @@ func (o options) draw(h *history) error {
 		name = strings.TrimSuffix(name, ".svg") + "-" + h.Name + ".svg"
 	}
 	return os.WriteFile(name, []byte(chart(h)), 0o644)
-}
-
-// everything are the plans that check every goal.
-func everything() []stage {
-	var loud, quiet stage
-	for _, a := range algorithms {
-		loud = append(loud, quotaPlan(a, 6000, 10*time.Second, 30*time.Second, 3))
-		for _, rate := range []int{600, 60} {
-			window, measured := 10*time.Second, 180*time.Second
-			if a == twoCounter {
-				window, measured = time.Minute, 120*time.Second
-			}
-			quiet = append(quiet, quotaPlan(a, rate, window, measured, 3))
-		}
-	}
-	var hurt stage
-	for _, f := range faults {
-		if f != faultNone {
-			p := faultPlan(f, twoCounter, 600, 10*time.Second, 3)
-			if f == faultLeaseKill {
-				p.Rate = 6000
-			}
-			hurt = append(hurt, p)
-		}
-	}
-	return []stage{loud, quiet, hurt}
 }

@@ -33,6 +33,7 @@ type plan struct {
 	Timeout    time.Duration // throttle.RedisOptions.Timeout; 0: the default
 	ProbeEvery time.Duration
 	Chunk      int64 // leased ahead; 0: none
+	Slots      bool  // calls in flight are counted, too, so that those left behind show
 	Dates      bool  // the vendor says Retry-After as a date, by a clock that is wrong
 	Script     []act
 
@@ -88,6 +89,7 @@ type fault string
 
 const (
 	faultNone      fault = "none"
+	faultFlood     fault = "flood"
 	faultKill      fault = "kill"
 	faultStopRedis fault = "stop-redis"
 	faultFlap      fault = "flap"
@@ -99,7 +101,7 @@ const (
 )
 
 var faults = []fault{
-	faultNone, faultKill, faultStopRedis, faultFlap, faultFailover, faultSkew, faultRevoke, faultStorm, faultLeaseKill,
+	faultNone, faultFlood, faultKill, faultStopRedis, faultFlap, faultFailover, faultSkew, faultRevoke, faultStorm, faultLeaseKill,
 }
 
 // ownRedis reports whether the fault needs a Redis that may be harmed.

@@ -36,7 +36,7 @@ func warmUp(a algorithm, load float64, window time.Duration) []stream {
 func faultPlan(f fault, a algorithm, rate int, window time.Duration, load float64) plan {
 	p := plan{
 		Name: string(f), Vendor: a, Rate: rate, Window: window, Fault: f, Processes: 8,
-		Straggle: 20 * time.Millisecond,
+		Straggle: 20 * time.Millisecond, Timeout: time.Second, Slots: true,
 	}
 	flood := []stream{{Lane: live, Load: 0.3}, {Lane: background, Load: load}}
 	both := []stream{{Lane: live, Load: load}, {Lane: background, Load: load / 2}}
@@ -50,13 +50,15 @@ func faultPlan(f fault, a algorithm, rate int, window time.Duration, load float6
 		p.Goals = goals{Refusals: true}
 	case faultStopRedis:
 		const hung = 30 * time.Second
+		p.Timeout = 0
 		p.Title = "Redis hangs for 30s; each process goes on with its part of the budget"
-		p.Lenient, p.Streams = true, flood
+		p.Lenient, p.Rate, p.Streams = true, 10*rate, flood
 		p.For, p.From = window+hung+2*window, window
 		p.Script = []act{{At: window, Verb: hang, For: hung}}
 		p.Goals = goals{Over: 110, Outage: true}
 	case faultFlap:
 		const flapping = 2 * time.Minute
+		p.Timeout = 0
 		p.Title = "Redis comes and goes, 2s each, for 2 minutes"
 		p.Lenient, p.Streams = true, both
 		p.For, p.From = window+flapping+window, window
@@ -97,14 +99,16 @@ func faultPlan(f fault, a algorithm, rate int, window time.Duration, load float6
 	case faultLeaseKill:
 		const victims = 20
 		p.Title = "28 processes lease ahead, and 20 are killed at once"
-		p.Processes, p.Chunk, p.Lenient, p.Vendor = 8+victims, 10, true, fixed
-		p.Timeout, p.Straggle = time.Second, 100*time.Millisecond
+		p.Processes, p.Chunk, p.Lenient, p.Vendor, p.Slots = 8+victims, 10, true, fixed, false // slots are never leased
+		p.Straggle = 100 * time.Millisecond
 		p.For, p.From = 4*window, window
 		p.Streams = []stream{{Lane: live, Load: load, First: 0, Last: victims}, {Lane: live, Load: load, First: victims, Last: victims + 8}}
 		p.Script = []act{{At: window + time.Second, Verb: kill, First: 0, Last: victims}}
 		p.Goals = goals{Whole: 99}
-	default:
+	case faultFlood:
 		p = lanesPlan(a, rate, window, load)
+	default:
+		p = quotaPlan(a, rate, window, 3*window, load)
 	}
 	return p
 }
@@ -113,10 +117,50 @@ func faultPlan(f fault, a algorithm, rate int, window time.Duration, load float6
 // a window later.
 func lanesPlan(a algorithm, rate int, window time.Duration, load float64) plan {
 	return plan{
-		Name: "lanes", Title: "a flood of background work, and a steady live demand of 30% a window later",
-		Vendor: a, Rate: rate, Window: window, Fault: faultNone, Processes: 8, Straggle: 100 * time.Millisecond,
+		Name: string(faultFlood), Title: "a flood of background work, and a steady live demand of 30% a window later",
+		Vendor: a, Rate: rate, Window: window, Fault: faultFlood, Processes: 8,
+		Timeout: time.Second, Straggle: 100 * time.Millisecond,
 		For: 5 * window, From: window,
 		Streams: []stream{{Lane: background, Load: load}, {Lane: live, Load: 0.3, After: window}},
 		Goals:   goals{LiveWait: 10 * time.Millisecond, Background: 60, Refusals: true},
 	}
+}
+
+// everything are the plans that check every goal, in an order in which plans
+// with much to do don't disturb those that measure short times.
+func everything() []stage {
+	const window = 10 * time.Second
+	var loud, quiet, hurt, timed stage
+	for _, a := range algorithms {
+		loud = append(loud, quotaPlan(a, 6000, window, 3*window, 3))
+		for _, rate := range []int{600, 60} {
+			// Two counters lose less than one request in each window by the strict
+			// rule that the library has for them. That is a tenth of ten requests,
+			// and a sixtieth of a minute's.
+			per, measured := window, 18*window
+			if a == twoCounter {
+				per, measured = time.Minute, 2*time.Minute
+			}
+			quiet = append(quiet, quotaPlan(a, rate, per, measured, 3))
+		}
+	}
+	quiet = append(quiet, tokenPlan(window), faultPlan(faultFlap, twoCounter, 600, window, 3))
+	for _, f := range []fault{faultKill, faultFailover, faultSkew, faultRevoke, faultStorm} {
+		hurt = append(hurt, faultPlan(f, twoCounter, 600, window, 3))
+	}
+	timed = stage{
+		lanesPlan(slidingLog, 600, window, 3),
+		faultPlan(faultStopRedis, twoCounter, 600, window, 3),
+		faultPlan(faultLeaseKill, fixed, 6000, window, 3),
+	}
+	return []stage{loud, quiet, hurt, timed}
+}
+
+// tokenPlan is one in which tokens are scarcer than requests.
+func tokenPlan(window time.Duration) plan {
+	p := quotaPlan(bucket, 600, window, 6*window, 3)
+	p.Name, p.Tokens = "tokens", 300*meanTokens
+	p.Title = fmt.Sprintf("%d processes want three times the vendor's %d tokens a minute, %d to %d with each call", p.Processes, p.Tokens, promptTokens+leastAnswer, maxTokens)
+	p.Streams = []stream{{Lane: live, Load: 1.5}}
+	return p
 }

@@ -151,7 +151,7 @@ func (t *table) ruleEnd(h *history, f figures) {
 	}
 	t.require("goroutines left behind", h.Goroutines, "0", h.Goroutines == 0)
 	l := h.Leftovers
-	if h.Chunk == 0 {
+	if h.Slots {
 		t.require("slots left behind", l.Slots, "0", l.Slots == 0)
 	}
 	t.require("keys in Redis without an expiry, or there after it", l.Forever+l.Outlived,

@@ -24,6 +24,7 @@ func (r *run) play(ctx context.Context) error {
 
 func (r *run) do(ctx context.Context, a act) error {
 	now := time.Since(r.start)
+	lasting := stretch{r.start.Add(now), r.start.Add(now + a.For)}
 	switch a.Verb {
 	case kill:
 		for i := a.First; i < a.Last; i++ {
@@ -44,10 +45,10 @@ func (r *run) do(ctx context.Context, a act) error {
 		r.store.servers[0].stop()
 		r.history.Hangs = append(r.history.Hangs, span{now, now + a.For})
 	case storm:
-		r.vendor.storm(r.start.Add(now + a.For))
+		r.vendor.storm(lasting)
 		r.history.Storms = append(r.history.Storms, span{now, now + a.For})
 	case revoke:
-		r.vendor.revoke(r.start.Add(now + a.For))
+		r.vendor.revoke(lasting)
 		r.history.Revoked = append(r.history.Revoked, span{now, now + a.For})
 	case slide:
 		r.vendor.slide(a.For)

@@ -82,7 +82,7 @@ func (v *vendor) complete(w http.ResponseWriter, r *http.Request) {
 	switch p.verdict.status {
 	case http.StatusTooManyRequests:
 		v.tell(p.verdict, time.Now())
-		w.Header().Set("Retry-After", v.retryAfter(p.verdict.after))
+		v.setDates(w.Header(), v.now(), p.verdict.after)
 		v.fail(w, p.verdict.status, "requests", "rate_limit_exceeded", "Rate limit reached for "+model+" on requests per min (RPM).")
 	case http.StatusUnauthorized:
 		think(r, musing)
@@ -94,14 +94,15 @@ func (v *vendor) complete(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// retryAfter is a wait as the header says it: in seconds, or as a date by the
-// vendor's own clock.
-func (v *vendor) retryAfter(d time.Duration) string {
+// setDates says how long to wait: in seconds, or as a date by the vendor's own
+// clock, which then is in the answer's date, too.
+func (v *vendor) setDates(header http.Header, now time.Time, wait time.Duration) {
+	header.Set("Date", now.UTC().Format(http.TimeFormat))
 	if v.dates {
-		until := v.now().Add(d + time.Second - 1)
-		return until.UTC().Format(http.TimeFormat)
+		header.Set("Retry-After", now.Add(wait+time.Second-1).UTC().Format(http.TimeFormat))
+		return
 	}
-	return strconv.Itoa(int(math.Ceil(d.Seconds())))
+	header.Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 }
 
 // think takes the time that an answer takes, unless nobody waits for it.
@@ -132,7 +133,9 @@ func (v *vendor) fail(w http.ResponseWriter, status int, kind, code, message str
 
 func (v *vendor) answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Date", v.now().UTC().Format(http.TimeFormat))
+	if w.Header().Get("Date") == "" {
+		w.Header().Set("Date", v.now().UTC().Format(http.TimeFormat))
+	}
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body) // fails only if the client is gone
 }

@@ -41,7 +41,7 @@ const slotLimit = 100_000
 // config is the throttle's, the same in every process of a fleet.
 func config(p plan, limits []throttle.Limit, store throttle.Store) throttle.Config {
 	limits = slices.Clone(limits)
-	if p.Chunk == 0 { // slots are never leased
+	if p.Slots {
 		limits = append(limits, throttle.InFlight(slotLimit))
 	}
 	return throttle.Config{

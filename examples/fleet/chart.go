@@ -69,10 +69,10 @@ func chart(h *history) string {
 func bySecond(h *history) []second {
 	seconds := make([]second, max(1, int(math.Ceil(h.For.Seconds()))))
 	for _, in := range h.Arrivals {
-		if in.At < 0 {
-			continue
+		if in.At < 0 || in.At >= h.For {
+			continue // of those who waited at the end
 		}
-		s := &seconds[min(int(in.At/time.Second), len(seconds)-1)]
+		s := &seconds[in.At/time.Second]
 		switch {
 		case in.Probe:
 			s.probes++

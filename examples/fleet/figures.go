@@ -15,6 +15,8 @@ type figures struct {
 	LiveP99    time.Duration
 	Background float64 // highest share
 	Over       float64 // worst window
+	OverAt     time.Duration
+	Total      float64 // sent since From, of what the budget has in that time
 	Trips      float64 // per call
 	Probes     []time.Duration
 	Lost       []string // one line for each call
@@ -43,8 +45,9 @@ func figure(h *history) figures {
 	}
 	waits := liveWaits(h)
 	f.LiveP50, f.LiveP99 = quantile(waits, 0.50), quantile(waits, 0.99)
-	f.Background = 100 * peak(h, func(in arrival) bool { return in.Lane == background })
-	f.Over = 100 * peak(h, func(arrival) bool { return true })
+	f.Background, _ = peak(h, func(in arrival) bool { return in.Lane == background })
+	f.Over, f.OverAt = peak(h, func(arrival) bool { return true })
+	f.Total = total(h)
 	for _, c := range h.Calls {
 		if c.Outcome != quit {
 			f.Offered++
@@ -93,19 +96,32 @@ func liveWaits(h *history) []time.Duration {
 }
 
 // peak is the most that the arrivals in question came to of the vendor's limit,
-// by his own way of counting, had he refused none; 1: all of it.
-func peak(h *history, counts func(arrival) bool) float64 {
+// by his own way of counting, had he refused none, in percent, and when.
+func peak(h *history, counts func(arrival) bool) (most float64, when time.Duration) {
 	c := newCounter(h.Vendor, float64(h.amount()), h.Window)
-	most := 0.0
 	for _, in := range h.Arrivals {
 		if in.Status == http.StatusUnauthorized || in.Storm || !counts(in) {
 			continue
 		}
 		at := epoch.Add(in.At)
 		c.add(at, 1)
-		most = max(most, c.used(at)/c.size())
+		if used := 100 * c.used(at) / c.size(); used > most {
+			most, when = used, in.At
+		}
 	}
-	return most
+	return most, when
+}
+
+// total is what was sent from From until the end, of what the budget has in
+// that time, in percent.
+func total(h *history) float64 {
+	n := 0
+	for _, in := range h.Arrivals {
+		if in.At >= h.From && in.At < h.For {
+			n++
+		}
+	}
+	return 100 * float64(n) / (h.perSecond() * (h.For - h.From).Seconds())
 }
 
 // lateEnd is how long after its deadline a call may come back.

@@ -65,11 +65,22 @@ func (c *control) mean() time.Duration {
 	return sum / time.Duration(len(c.late))
 }
 
-// noiseWithin is the worst lateness between two times.
+// most is the 99th percentile of the lateness from a time on.
+func (c *control) most(from time.Duration) time.Duration {
+	var by []time.Duration
+	for _, l := range c.late {
+		if l.At >= from {
+			by = append(by, l.By)
+		}
+	}
+	return quantile(by, 0.99)
+}
+
+// noiseWithin is the worst lateness between two times and close to them.
 func noiseWithin(late []lateness, from, to time.Duration) time.Duration {
 	worst := time.Duration(0)
 	for _, l := range late {
-		if l.At+nap+l.By >= from && l.At <= to {
+		if l.At+nap+l.By >= from-tenth && l.At <= to+tenth {
 			worst = max(worst, l.By)
 		}
 	}

@@ -102,8 +102,14 @@ func faultPlan(f fault, a algorithm, rate int, window time.Duration, load float6
 		p.Processes, p.Chunk, p.Lenient, p.Vendor, p.Slots = 8+victims, 10, true, fixed, false // slots are never leased
 		p.Straggle = 100 * time.Millisecond
 		p.For, p.From = 4*window, window
-		p.Streams = []stream{{Lane: live, Load: load, First: 0, Last: victims}, {Lane: live, Load: load, First: victims, Last: victims + 8}}
-		p.Script = []act{{At: window + time.Second, Verb: kill, First: 0, Last: victims}}
+		// Until then there is room in the window, or nothing would be leased; and
+		// then the others want all that is left of it.
+		const at = 13 * time.Second
+		p.Streams = []stream{
+			{Lane: live, Load: 0.8, First: 0, Last: victims},
+			{Lane: live, Load: load, After: at, First: victims, Last: victims + 8},
+		}
+		p.Script = []act{{At: at, Verb: kill, First: 0, Last: victims}}
 		p.Goals = goals{Whole: 99}
 	case faultFlood:
 		p = lanesPlan(a, rate, window, load)

@@ -40,6 +40,7 @@ type report struct {
 	Goroutines int // left behind
 	Noise      []lateness
 	MeanNoise  time.Duration
+	MostNoise  time.Duration // the 99th percentile
 }
 
 // startProcess runs a worker and returns once it is up. The end of ctx kills it.
@@ -167,6 +168,6 @@ func (w *worker) work(ctx context.Context) *report {
 	defer w.book.mu.Unlock()
 	return &report{
 		Calls: w.book.calls, Outages: w.book.outages, Trips: trips,
-		Goroutines: left, Noise: c.worth(), MeanNoise: c.mean(),
+		Goroutines: left, Noise: c.worth(), MeanNoise: c.mean(), MostNoise: c.most(w.Plan.From),
 	}
 }

@@ -59,16 +59,9 @@ func (t *table) ruleWait(h *history, f figures) {
 		t.show("… 99th percentile", fine(f.LiveP99))
 		return
 	}
-	late := make([]time.Duration, 0, len(h.Noise))
-	for _, l := range h.Noise {
-		if l.At >= h.From {
-			late = append(late, l.By)
-		}
-	}
-	noise := quantile(late, 0.5) // of the worst of each tenth of a second
-	t.show("… of the control's latest timers of each 100ms, the median", fine(noise))
+	t.show("… of how late the control's timers are", fine(h.MostNoise))
 	t.require("live calls: 99th percentile of the wait", fine(f.LiveP99), fmt.Sprintf("at most %v more", h.Goals.LiveWait),
-		len(liveWaits(h)) > 0 && f.LiveP99 <= h.Goals.LiveWait+noise)
+		len(liveWaits(h)) > 0 && f.LiveP99 <= h.Goals.LiveWait+h.MostNoise)
 }
 
 func (t *table) ruleBackground(h *history, f figures) {
@@ -84,11 +77,13 @@ func (t *table) ruleBackground(h *history, f figures) {
 }
 
 func (t *table) ruleOver(h *history, f figures) {
-	const what = "worst window, of what the vendor allows"
+	what := fmt.Sprintf("worst window, of what the vendor allows, at %v", f.OverAt.Round(tenth))
 	if h.Goals.Over == 0 {
 		t.show(what, percent(f.Over))
 		return
 	}
+	t.require(fmt.Sprintf("sent from %v on, of the budget of that time", h.From), percent(f.Total),
+		fmt.Sprintf("at most %.0f %%", h.Goals.Over), f.Sent > 0 && f.Total <= h.Goals.Over)
 	t.require(what, percent(f.Over), fmt.Sprintf("at most %.0f %%", h.Goals.Over), f.Sent > 0 && f.Over <= h.Goals.Over)
 }
 
@@ -123,6 +118,13 @@ func (t *table) ruleProbes(h *history, f figures) {
 }
 
 func (t *table) ruleOutage(h *history) {
+	if n := len(h.Outages); n > 0 {
+		longest := time.Duration(0)
+		for _, o := range h.Outages {
+			longest = max(longest, o.To-o.From)
+		}
+		t.show("times that a process took Redis to be away, and the longest", fmt.Sprintf("%d, %v", n, longest.Round(tenth)))
+	}
 	if !h.Goals.Outage {
 		return
 	}

@@ -46,6 +46,7 @@ type history struct {
 	Goroutines int // left behind
 	Noise      []lateness
 	MeanNoise  time.Duration
+	MostNoise  time.Duration // the 99th percentile, of the worker with the highest
 	Stragglers int
 	Leftovers  leftovers
 }
@@ -151,6 +152,7 @@ func (r *run) collect() error {
 		h.Goroutines += rep.Goroutines
 		h.Noise = append(h.Noise, rep.Noise...)
 		h.MeanNoise += rep.MeanNoise
+		h.MostNoise = max(h.MostNoise, rep.MostNoise)
 	}
 	if h.Reports > 0 {
 		h.MeanNoise /= time.Duration(h.Reports)

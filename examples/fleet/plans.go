@@ -38,7 +38,6 @@ func faultPlan(f fault, a algorithm, rate int, window time.Duration, load float6
 		Name: string(f), Vendor: a, Rate: rate, Window: window, Fault: f, Processes: 8,
 		Straggle: 20 * time.Millisecond, Timeout: time.Second, Slots: true,
 	}
-	flood := []stream{{Lane: live, Load: 0.3}, {Lane: background, Load: load}}
 	both := []stream{{Lane: live, Load: load}, {Lane: background, Load: load / 2}}
 	switch f {
 	case faultKill:
@@ -52,7 +51,7 @@ func faultPlan(f fault, a algorithm, rate int, window time.Duration, load float6
 		const hung = 30 * time.Second
 		p.Timeout = 0
 		p.Title = "Redis hangs for 30s; each process goes on with its part of the budget"
-		p.Lenient, p.Rate, p.Streams = true, 10*rate, flood
+		p.Lenient, p.Rate, p.Streams = true, 10*rate, both
 		p.For, p.From = window+hung+2*window, window
 		p.Script = []act{{At: window, Verb: hang, For: hung}}
 		p.Goals = goals{Over: 110, Outage: true}

@@ -20,6 +20,11 @@ const (
 
 var algorithms = []algorithm{fixed, slidingLog, twoCounter, bucket, bucket1s}
 
+// counting is how a vendor counts, in words.
+var counting = map[algorithm]string{
+	fixed: "fixed windows", slidingLog: "a log of each request", twoCounter: "two counters", bucket: "a token bucket", bucket1s: "a token bucket of one second",
+}
+
 // A counter is one limit as a vendor holds it. Times never go back.
 type counter interface {
 	// fits reports whether n units have room.

@@ -14,7 +14,7 @@ const (
 	chartHeight = 560
 	plotLeft    = 76
 	plotRight   = chartWidth - 28
-	plotTop     = 128
+	plotTop     = 140
 	plotBottom  = chartHeight - 96
 )
 

@@ -16,8 +16,8 @@ func (d *drawing) heading() {
 	}
 	d.printf(`<text x="%d" y="36" fill="%s" font-size="21" font-weight="bold">%s</text>`+"\n", plotLeft, inkDark, escapeText(title))
 	d.text(plotLeft, 60, "start", inkSoft, 14, fmt.Sprintf(
-		"%d processes share one budget in Redis. The vendor allows %d calls a minute, %d in each %v (%s), and refuses what is more.",
-		h.Processes, h.Rate, h.amount(), h.Window, h.Vendor))
+		"%d processes share one budget in Redis. The vendor allows %d calls a minute, %d in each %v, and counts by %s.",
+		h.Processes, h.Rate, h.amount(), h.Window, counting[h.Vendor]))
 }
 
 // bands are the times in which something was wrong, behind all the rest.
@@ -142,13 +142,18 @@ func (d *drawing) triangle(x, y float64) {
 // legend names what the chart has, and nothing else.
 func (d *drawing) legend() {
 	h, x := d.h, float64(plotLeft)
-	y := 86.0
+	y := 84.0
 	entry := func(there bool, what string, draw func()) {
-		if there {
-			draw()
-			d.text(x+22, y+5, "start", inkDark, 13, what)
-			x += 42 + 6.6*float64(len(what))
+		if !there {
+			return
 		}
+		wide := 42 + 6.6*float64(len(what))
+		if x+wide > plotRight {
+			x, y = plotLeft, y+22
+		}
+		draw()
+		d.text(x+22, y+5, "start", inkDark, 13, what)
+		x += wide
 	}
 	box := func(fill string) func() {
 		return func() { d.rect(x, y-7, 15, 14, fill, fmt.Sprintf(` stroke="%s" stroke-width="0.5"`, inkSoft)) }

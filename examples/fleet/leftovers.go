@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -59,7 +60,7 @@ func (r *run) lookAtKeys(ctx context.Context, c *redis.Client) error {
 		switch {
 		case left < 0:
 			l.Forever++
-		case left <= keyWait:
+		case left <= cmp.Or(r.Linger, keyWait):
 			doomed = append(doomed, key)
 			last = max(last, left)
 		}

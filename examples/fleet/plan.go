@@ -32,9 +32,10 @@ type plan struct {
 
 	Timeout    time.Duration // throttle.RedisOptions.Timeout; 0: the default
 	ProbeEvery time.Duration
-	Chunk      int64 // leased ahead; 0: none
-	Slots      bool  // calls in flight are counted, too, so that those left behind show
-	Dates      bool  // the vendor says Retry-After as a date, by a clock that is wrong
+	Chunk      int64         // leased ahead; 0: none
+	Slots      bool          // calls in flight are counted, too, so that those left behind show
+	Linger     time.Duration // for how long keys are waited for that are to expire; 0: keyWait
+	Dates      bool          // the vendor says Retry-After as a date, by a clock that is wrong
 	Script     []act
 
 	Goals goals

@@ -17,7 +17,7 @@ func quotaPlan(a algorithm, rate int, window, measured time.Duration, load float
 		p.Goals.Quota = 97
 	}
 	p.Goals.Place = a == bucket1s && rate <= 60
-	p.Title = fmt.Sprintf("%d processes, %.3g times the load on %d a minute, vendor counts by %s in windows of %v", p.Processes, load, rate, a, window)
+	p.Title = fmt.Sprintf("live calls at %.3g times what a vendor with %s allows", load, counting[a])
 	p.Streams = warmUp(a, load, window)
 	return p
 }
@@ -165,7 +165,7 @@ func everything() []stage {
 func tokenPlan(window time.Duration) plan {
 	p := quotaPlan(bucket, 600, window, 6*window, 3)
 	p.Name, p.Tokens = "tokens", 300*meanTokens
-	p.Title = fmt.Sprintf("%d processes want three times the vendor's %d tokens a minute, %d to %d with each call", p.Processes, p.Tokens, promptTokens+leastAnswer, maxTokens)
+	p.Title = fmt.Sprintf("live calls at three times the vendor's %d tokens a minute, %d to %d with each", p.Tokens, promptTokens+leastAnswer, maxTokens)
 	p.Streams = []stream{{Lane: live, Load: 1.5}}
 	return p
 }

@@ -125,7 +125,7 @@ func outageIn(h *history, s span) outage {
 		case c.Arrived < s.From+atFirst:
 			o.Firsts++
 			o.First = max(o.First, took)
-		default:
+		case c.Decided < s.To:
 			o.Laters++
 			o.Later = max(o.Later, took-noiseWithin(h.Noise, c.Arrived-nap, c.Decided))
 		}

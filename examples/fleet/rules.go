@@ -110,7 +110,7 @@ func (t *table) ruleProbes(h *history, f figures) {
 		return
 	}
 	p := lookAtProbes(h, f)
-	t.require("probes by interval", fmt.Sprint(p.Counts), "1 each", p.once())
+	t.require("probes of the key", p, fmt.Sprintf("one every %v", p.Every), p.once())
 	t.require("… the process that held one of them was killed", p.Killed, "yes", p.Killed)
 	t.require("first answer after the key was repaired", fine(p.Resumed),
 		fmt.Sprintf("at most %v, %v and %v", h.ProbeEvery, news, f.Noise.Round(time.Millisecond)),

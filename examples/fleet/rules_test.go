@@ -129,14 +129,14 @@ func TestABrokenHistoryBreaksItsRule(t *testing.T) {
 		}, []string{"… calls in the first half"}},
 		{"two probes in an interval", func(h *history) {
 			(&builder{h}).refused(11300*ms, http.StatusUnauthorized, 0).Probe = true
-		}, []string{"probes by interval"}},
-		{"a probe that comes early", func(h *history) { moveProbe(h, -500*ms) }, []string{"probes by interval"}},
-		{"a probe that comes late", func(h *history) { moveProbe(h, time.Second) }, []string{"probes by interval"}},
+		}, []string{"probes of the key"}},
+		{"a probe that comes early", func(h *history) { moveProbe(h, -500*ms) }, []string{"probes of the key"}},
+		{"a probe that comes late", func(h *history) { moveProbe(h, time.Second) }, []string{"probes of the key"}},
 		{"no probe", func(h *history) {
 			for i := range h.Arrivals {
 				h.Arrivals[i].Probe = false
 			}
-		}, []string{"probes by interval"}},
+		}, []string{"probes of the key"}},
 		{"nobody killed as he probes", func(h *history) { h.Kills[0].Probing = false }, []string{"… the process that held"}},
 		{"a key that comes back late", func(h *history) {
 			h.Revoked[0].To = 12 * time.Second
@@ -163,7 +163,7 @@ func TestABrokenHistoryBreaksItsRule(t *testing.T) {
 		{"no keys at all", func(h *history) { h.Leftovers.Looked = 0 }, []string{"keys in Redis"}},
 		{"requests with a key that isn't ours", func(h *history) {
 			h.Revoked = nil
-		}, []string{"probes by", "… the process that", "first answer", "requests with another"}},
+		}, []string{"probes of the key", "… the process that", "first answer", "requests with another"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,87 +1,73 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 )
 
 // Probing is what became of a key that was refused for a while.
 type probing struct {
-	Counts  []int         // probes in each interval since the one before
-	Killed  bool          // the process of one of them
-	Resumed time.Duration // from the repair to the first answer
+	Every   time.Duration
+	Gaps    []time.Duration // from the first refusal to the first probe, and from each to the next
+	Rest    time.Duration   // from the last one to the repair
+	Killed  bool            // the process of one of them
+	Resumed time.Duration   // from the repair to the first answer
 }
 
-// lookAtProbes counts. An interval begins with a probe, the first of them with
-// the first refusal; what a probe is early or late isn't added up.
 func lookAtProbes(h *history, f figures) probing {
-	var p probing
+	p := probing{Every: h.ProbeEvery}
 	if len(h.Revoked) == 0 {
 		return p
 	}
 	revoked := h.Revoked[0]
-	began := time.Duration(0)
+	last := time.Duration(0)
 	for _, in := range h.Arrivals {
 		switch {
-		case in.Status == http.StatusUnauthorized && began == 0:
-			began = in.Sent
+		case in.Status == http.StatusUnauthorized && last == 0:
+			last = in.Sent
 		case in.Status == http.StatusOK && in.At >= revoked.To && p.Resumed == 0:
 			p.Resumed = in.At - revoked.To
 		}
 	}
-	p.Counts = perInterval(f.Probes, began, revoked.To, h.ProbeEvery)
+	for _, at := range f.Probes {
+		p.Gaps = append(p.Gaps, at-last)
+		last = at
+	}
+	p.Rest = revoked.To - last
 	for _, d := range h.Kills {
 		p.Killed = p.Killed || d.Probing
 	}
 	return p
 }
 
-// perInterval counts the probes of each interval. One that comes later than its
-// interval's end, and that is a late one, leaves a 0.
-func perInterval(probes []time.Duration, began, end, every time.Duration) []int {
-	var counts []int
-	for i := 0; began > 0 && began+every+late < end; {
-		n := 0
-		last := began
-		// The next probe begins an interval after this one did, and a little
-		// later, when somebody calls.
-		for i < len(probes) && probes[i] < began+every+late {
-			n++
-			last = probes[i]
-			if probes[i] < began+every-early {
-				n += 100 // nobody may be early
-			}
-			i++
-		}
-		counts = append(counts, n)
-		if began = last; n == 0 {
-			began += every
-		}
-		if began+every+late >= end {
-			break
-		}
-		if n == 0 && i >= len(probes) && began > end {
-			break
-		}
-	}
-	return counts
-}
-
-// How far from its interval's end a probe may begin: clocks differ by a few
-// milliseconds between Redis's decision and its departure, and somebody has to
-// call.
+// How far from an interval's end the next probe may begin: a few milliseconds
+// pass between Redis's decision and a departure, and somebody has to call.
 const (
 	early = 5 * time.Millisecond
 	late  = 400 * time.Millisecond
 )
 
+// once reports whether there was one probe in each interval: none came sooner
+// after the one before, and none was left out.
 func (p probing) once() bool {
-	for _, n := range p.Counts {
-		if n != 1 {
+	for _, gap := range p.Gaps {
+		if gap < p.Every-early || gap > p.Every+late {
 			return false
 		}
 	}
-	return len(p.Counts) > 0
+	return len(p.Gaps) > 0 && p.Rest <= p.Every+late
+}
+
+func (p probing) String() string {
+	if len(p.Gaps) == 0 {
+		return "none"
+	}
+	least, most := p.Gaps[0], p.Gaps[0]
+	for _, gap := range p.Gaps {
+		least, most = min(least, gap), max(most, gap)
+	}
+	return fmt.Sprintf("%d, %.2fs to %.2fs apart", len(p.Gaps), least.Seconds(), most.Seconds())
 }
 
 // timeout is RedisOptions.Timeout, what a hung Redis may cost a call.

@@ -57,14 +57,14 @@
 //
 // # Noise
 //
-// Beside the calls each process has a control, a goroutine that sleeps for 5 ms at
+// Beside the calls each process has a control, a goroutine that sleeps for 20 ms at
 // a time and notes how late it wakes. Where a goal is a time, what the control
 // noted at that time is allowed on top, and shown. Delays are measured inside the
 // process, from a call's arrival until it was decided.
 //
-// RedisOptions.Timeout is one second in most runs, so that a machine that stands
-// still isn't taken for a Redis that does. The runs in which Redis hangs or comes
-// and goes have the default, 50 ms.
+// RedisOptions.Timeout is five seconds where nothing happens to Redis, so that a
+// machine that stands still isn't taken for a Redis that does; one second in the
+// failover; and the default, 50 ms, where Redis hangs or comes and goes.
 //
 // # Faults
 //

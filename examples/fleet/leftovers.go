@@ -33,8 +33,12 @@ func (r *run) lookAround(ctx context.Context) error {
 	c := r.store.client()
 	defer c.Close()
 	l := &r.history.Leftovers
+	all, err := r.expiries(ctx, c) // before the looking itself takes time
+	if err != nil {
+		return fmt.Errorf("%s: keys in Redis: %w", r.Name, err)
+	}
+	l.Looked = len(all)
 	if r.Slots {
-		var err error
 		if l.Slots, err = r.slots(ctx, c, time.Now().Add(slotLife)); err != nil {
 			return fmt.Errorf("%s: slots in Redis: %w", r.Name, err)
 		}
@@ -53,7 +57,7 @@ func (r *run) lookAtKeys(ctx context.Context, c *redis.Client) error {
 	if err != nil {
 		return err
 	}
-	l.Looked = len(expiries)
+	l.Looked = max(l.Looked, len(expiries))
 	var doomed []string
 	last := time.Duration(0)
 	for key, left := range expiries {

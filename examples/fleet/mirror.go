@@ -15,6 +15,7 @@ const jitter = 30 * time.Millisecond
 // the request's departure. A bucket can spare more, at no cost in quota.
 const (
 	spare       = 20 * time.Millisecond
+	logSpare    = 40 * time.Millisecond
 	bucketSpare = 70 * time.Millisecond
 )
 
@@ -46,7 +47,7 @@ func mirrored(p plan, unit throttle.Unit, amount, most int, offset time.Duration
 	case fixed:
 		l.Algorithm, l.Offset = throttle.FixedWindow, into(offset, p.Window)
 	case slidingLog:
-		l.Algorithm, l.Per = throttle.SlidingLog, p.Window+jitter+spare
+		l.Algorithm, l.Per = throttle.SlidingLog, p.Window+jitter+logSpare
 	case twoCounter:
 		l.Algorithm, l.Offset = throttle.SlidingWindow, into(offset-jitter-spare, p.Window)
 		l.Amount = int64(math.Ceil(float64(amount)+1-flow(jitter+spare))) - 1

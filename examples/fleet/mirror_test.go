@@ -16,7 +16,7 @@ func TestBudgetsMirrorTheVendor(t *testing.T) {
 		want throttle.Limit // of requests; the offset is that of windows that start 4 s after ours
 	}{
 		{fixed, 600, throttle.Limit{Amount: 100, Per: window, Algorithm: throttle.FixedWindow, Offset: 4 * time.Second}},
-		{slidingLog, 600, throttle.Limit{Amount: 100, Per: window + 50*time.Millisecond, Algorithm: throttle.SlidingLog}},
+		{slidingLog, 600, throttle.Limit{Amount: 100, Per: window + 70*time.Millisecond, Algorithm: throttle.SlidingLog}},
 		// 50 ms earlier. In those 0.5 requests are allowed; below 100.5 there are 100.
 		{twoCounter, 600, throttle.Limit{Amount: 100, Per: window, Algorithm: throttle.SlidingWindow, Offset: 3950 * time.Millisecond}},
 		// 5 requests: below 996 there are 995.

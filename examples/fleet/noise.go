@@ -15,7 +15,7 @@ type lateness struct {
 	At, By time.Duration // after the start of the run
 }
 
-const nap = 5 * time.Millisecond
+const nap = 20 * time.Millisecond
 
 // watch measures until the end of ctx.
 func (c *control) watch(ctx context.Context, start time.Time) {

@@ -37,14 +37,12 @@ func carryOut(ctx context.Context, redis string, stages []stage, told func(*hist
 			r.close()
 		}
 	}()
+	over := func(r *run) { looking.Go(func() error { return r.lookAround(ctx) }) }
 	for _, s := range stages {
-		runs, err := s.play(ctx, redis)
+		runs, err := s.play(ctx, redis, over)
 		all = append(all, runs...)
 		if err != nil {
 			return err
-		}
-		for _, r := range runs {
-			looking.Go(func() error { return r.lookAround(ctx) })
 		}
 	}
 	if err := looking.Wait(); err != nil {
@@ -58,9 +56,9 @@ func carryOut(ctx context.Context, redis string, stages []stage, told func(*hist
 	return nil
 }
 
-// play prepares all plans, starts them together, and returns once all are over.
-// The runs are to be closed, also where there is an error.
-func (s stage) play(ctx context.Context, redis string) ([]*run, error) {
+// play prepares all plans, starts them together, tells of each that is over, and
+// returns once all are. The runs are to be closed, also where there is an error.
+func (s stage) play(ctx context.Context, redis string, over func(*run)) ([]*run, error) {
 	runs := make([]*run, len(s))
 	preparing, _ := errgroup.WithContext(ctx)
 	for i, p := range s {
@@ -86,7 +84,13 @@ func (s stage) play(ctx context.Context, redis string) ([]*run, error) {
 	start := time.Now().Add(lead).Truncate(time.Millisecond)
 	performing, ctx := errgroup.WithContext(ctx)
 	for _, r := range runs {
-		performing.Go(func() error { return r.perform(ctx, start) })
+		performing.Go(func() error {
+			err := r.perform(ctx, start)
+			if err == nil {
+				over(r)
+			}
+			return err
+		})
 	}
 	return there, performing.Wait()
 }

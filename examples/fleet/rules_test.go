@@ -132,6 +132,10 @@ func TestABrokenHistoryBreaksItsRule(t *testing.T) {
 		}, []string{"probes of the key"}},
 		{"a probe that comes early", func(h *history) { moveProbe(h, -500*ms) }, []string{"probes of the key"}},
 		{"a probe that comes late", func(h *history) { moveProbe(h, time.Second) }, []string{"probes of the key"}},
+		{"an interval without a probe at the end", func(h *history) {
+			h.Arrivals = slices.DeleteFunc(h.Arrivals, func(in arrival) bool { return in.Probe && in.At > 14*time.Second })
+			h.Calls = slices.DeleteFunc(h.Calls, func(c call) bool { return c.Arrived == 14120*ms })
+		}, []string{"probes of the key"}},
 		{"no probe", func(h *history) {
 			for i := range h.Arrivals {
 				h.Arrivals[i].Probe = false

@@ -150,3 +150,16 @@ func lostCalls(h *history) []string {
 	}
 	return found
 }
+
+// stumbles are refusals for want of room that come within a window after this
+// machine stood still for longer than the budgets' margin is wide. They may be its
+// doing; that excuses none of them.
+func stumbles(h *history) int {
+	n := 0
+	for _, in := range h.Arrivals {
+		if in.Status == http.StatusTooManyRequests && !in.Storm && noiseWithin(h.Noise, in.At-h.Window, in.At) > spare {
+			n++
+		}
+	}
+	return n
+}

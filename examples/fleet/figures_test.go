@@ -94,3 +94,17 @@ func TestTheControlSeesHowLateItIs(t *testing.T) {
 		t.Error("noise is looked for at another time")
 	}
 }
+
+func TestRefusalsAfterTheMachineStoodStillAreTold(t *testing.T) {
+	t.Parallel()
+	h := good()
+	(&builder{h}).refused(35*time.Second, http.StatusTooManyRequests, time.Second)
+	(&builder{h}).refused(50*time.Second, http.StatusTooManyRequests, time.Second)
+	h.Noise = []lateness{{At: 30 * time.Second, By: spare + ms}, {At: 45 * time.Second, By: spare}}
+	if n := stumbles(h); n != 1 {
+		t.Errorf("%d refusals, want the one within ten seconds", n)
+	}
+	if n := judge(h).broken(); n == 0 {
+		t.Error("it is excused")
+	}
+}

@@ -37,6 +37,9 @@ func (t *table) ruleRefusals(h *history, f figures) {
 		return
 	}
 	t.require(what, f.Refused, "1 in 10000", f.Refused*10_000 <= f.Sent)
+	if f.Refused > 0 {
+		t.show(fmt.Sprintf("… of them, within a window after a timer was more than %v late", spare), stumbles(h))
+	}
 }
 
 func (t *table) ruleQuota(h *history, f figures) {

@@ -22,6 +22,7 @@ func TestRequestsArriveWithinTheJitterAndInThatOrder(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(got) != 200 {
 			t.Fatalf("%d of 200 requests arrived", len(got))
 		}
@@ -53,6 +54,7 @@ func TestARequestThatTheMachineHeldUpArrivesWhereItWouldHave(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		n.carry(first) // sent before it, and 80 ms late
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(got) != 2 || got[0] != first || n.late() != 0 {
 			t.Errorf("%v, late %d, want the one sent first to come first", got, n.late())
 		}
@@ -68,8 +70,10 @@ func TestAStragglerIsCountedAndComesLast(t *testing.T) {
 		straggler, other := newParcel(time.Now()), newParcel(time.Now().Add(jitter))
 		n.carry(other)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		n.carry(straggler)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(got) != 2 || got[1] != straggler || straggler.arrives.Before(other.arrives) || n.late() != 1 {
 			t.Errorf("%v, late %d, want the straggler last and counted", got, n.late())
 		}

@@ -108,3 +108,16 @@ func TestRefusalsAfterTheMachineStoodStillAreTold(t *testing.T) {
 		t.Error("it is excused")
 	}
 }
+
+// A stall of a second in ten is no rare thing to those who call during it.
+func TestAStallCountsForAllWhoComeInIt(t *testing.T) {
+	t.Parallel()
+	var c control
+	for at := time.Duration(0); at < 9*time.Second; at += nap {
+		c.late = append(c.late, lateness{At: at})
+	}
+	c.late = append(c.late, lateness{At: 9 * time.Second, By: time.Second})
+	if got := c.most(0); got < 850*ms || got > 950*ms { // a tenth of all come in it, and a hundredth in its first tenth
+		t.Errorf("99th percentile %v, want about 900ms", got)
+	}
+}

@@ -65,12 +65,18 @@ func (c *control) mean() time.Duration {
 	return sum / time.Duration(len(c.late))
 }
 
-// most is the 99th percentile of the lateness from a time on.
+// most is the 99th percentile of the lateness from a time on, of sleepers that
+// would begin once in each nap. While the control itself was kept it began none,
+// but calls came all the time: each waits for what is left of it.
 func (c *control) most(from time.Duration) time.Duration {
 	var by []time.Duration
 	for _, l := range c.late {
-		if l.At >= from {
-			by = append(by, l.By)
+		if l.At < from {
+			continue
+		}
+		by = append(by, l.By)
+		for left := l.By - nap; left > 0; left -= nap {
+			by = append(by, left)
 		}
 	}
 	return quantile(by, 0.99)

@@ -14,8 +14,9 @@ CHECKS := inherit,-ST1005
 FUZZTIME ?= 10s
 FLEETTIME ?= 1h
 FLEETSEED ?= 1000000
+SOAKTIME ?= 10m
 
-.PHONY: help test prerequisites vet lint race fuzz fleets quickstart
+.PHONY: help test prerequisites vet lint race fuzz fleets soak quickstart
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -41,6 +42,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s) each
 
 fleets: ## random fleets against the exact model for FLEETTIME (1h), from FLEETSEED on
 	go test -run '^TestRandomFleets$$' -v -timeout 0 ./throttle -fleets.for=$(FLEETTIME) -fleets.first=$(FLEETSEED)
+
+soak: prerequisites ## a fleet and its faults for SOAKTIME (10m), after which all is as before
+	go test -run '^TestAFleetForgetsAllFaultsInTheEnd$$' -v -timeout 0 ./throttle -soak.for=$(SOAKTIME)
 
 quickstart: ## run the quickstart example
 	go run ./examples/quickstart

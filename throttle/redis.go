@@ -53,9 +53,10 @@ type RedisStore struct {
 	timeout time.Duration
 	script  *redis.Script
 
-	process  string       // this process, in the set of the live ones
-	heard    atomic.Int64 // when Redis last answered without an error, in Unix nanoseconds
-	hearing  atomic.Bool  // the subscription is alive
+	process  string // this process, in the set of the live ones
+	born     time.Time
+	heard    atomic.Int64              // when Redis last answered without an error, in nanoseconds since born
+	listened atomic.Pointer[time.Time] // when the subscription last said anything; nil: it is dead
 	underWay *semaphore.Weighted
 
 	ctx   context.Context
@@ -97,7 +98,9 @@ func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, e
 		watchers: map[int]func(notice){},
 		joined:   make(chan struct{}, 1),
 		live:     1,
+		born:     time.Now(),
 	}
+	s.heard.Store(int64(-s.timeout)) // never
 	s.ctx, s.close = context.WithCancel(context.Background())
 	sub := client.Subscribe(s.ctx, keys.events())
 	if err := s.connect(sub); err != nil && !o.StartWithout {
@@ -203,7 +206,7 @@ func (s *RedisStore) run(ctx context.Context, keys []string, args ...any) (reply
 		if !redis.HasErrorPrefix(err, "TRYAGAIN") {
 			return backoff.Permanent(err)
 		}
-		s.heard.Store(time.Now().UnixNano()) // it isn't silent
+		s.answered() // it isn't silent
 		return err
 	}, backoff.WithContext(backoff.NewConstantBackOff(askAgain), ctx))
 	return reply, err
@@ -251,7 +254,7 @@ func bounded[T any](ctx context.Context, s *RedisStore, f func(context.Context) 
 		defer s.underWay.Release(1)
 		v, err := f(ctx)
 		if err == nil {
-			s.heard.Store(time.Now().UnixNano()) // too late for its own claim, perhaps
+			s.answered() // too late for its own claim, perhaps
 		}
 		done <- result{v, err}
 	}()
@@ -267,9 +270,12 @@ func bounded[T any](ctx context.Context, s *RedisStore, f func(context.Context) 
 // late is the error of a command that wasn't answered in time. Redis is silent
 // if it hasn't answered anything else for as long as one may take, either.
 func (s *RedisStore) late(err error) error {
-	since := time.Since(time.Unix(0, s.heard.Load()))
+	since := time.Since(s.born) - time.Duration(s.heard.Load())
 	return &lateError{silent: since >= s.timeout, err: err}
 }
+
+// answered notes that Redis has, by the clock that nobody sets.
+func (s *RedisStore) answered() { s.heard.Store(int64(time.Since(s.born))) }
 
 func (s *RedisStore) watch(f func(notice)) func() {
 	s.mu.Lock()

@@ -68,7 +68,9 @@ func (s *RedisStore) connect(sub *redis.PubSub) error {
 		}},
 		{"the right to SUBSCRIBE to " + s.keys.events(), func() error {
 			_, err := sub.Receive(ctx)
-			s.hearing.Store(err == nil)
+			if err == nil {
+				s.listenedNow()
+			}
 			return err
 		}},
 	}

@@ -15,8 +15,23 @@ import (
 const hearWithin = time.Second
 
 // hears reports whether the subscription is alive: not silent for more than
-// twice hearWithin.
-func (s *RedisStore) hears() bool { return s.hearing.Load() }
+// twice hearWithin. Both clocks count: what was said while the process was
+// frozen or its machine slept is still to be read.
+func (s *RedisStore) hears() bool {
+	at := s.listened.Load()
+	if at == nil {
+		return false
+	}
+	now := time.Now()
+	return now.Sub(*at) <= 2*hearWithin && now.Round(0).Sub(at.Round(0)) <= 2*hearWithin
+}
+
+// listenedNow notes that the subscription lives, and reports whether it was
+// dead.
+func (s *RedisStore) listenedNow() bool {
+	now := time.Now()
+	return s.listened.Swap(&now) == nil
+}
 
 // listen passes notices on until the store is closed. What is missed while the
 // subscription is dead is found with the next claim.
@@ -24,7 +39,7 @@ func (s *RedisStore) listen(sub *redis.PubSub) {
 	defer s.loops.Done()
 	for s.ctx.Err() == nil {
 		s.listenOn(sub)
-		s.hearing.Store(false)
+		s.listened.Store(nil)
 		s.pass(notice{kind: noticeDeaf})
 		select {
 		case <-s.ctx.Done():
@@ -51,11 +66,12 @@ func (s *RedisStore) listenOn(sub *redis.PubSub) {
 		switch {
 		case err == nil:
 			pinged = false
-			if !s.hearing.Swap(true) {
-				s.pass(notice{kind: noticeHears})
-			}
+			// Nothing is spent by leases until what was said has been heard.
 			if m, ok := m.(*redis.Message); ok {
 				s.hear(m.Payload)
+			}
+			if s.listenedNow() {
+				s.pass(notice{kind: noticeHears})
 			}
 		case !pinged && errors.As(err, &silence) && silence.Timeout():
 			pinged = true

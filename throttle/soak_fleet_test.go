@@ -98,7 +98,8 @@ func newSoak(t *testing.T) *soaked {
 	s := &soaked{t: t, prefix: "soak", server: redistest.Start(t), faults: map[string]int{}}
 	s.direct = s.server.Client(t)
 	open := func(addr string, timeout time.Duration) throttle.Store {
-		client := redis.NewClient(&redis.Options{Addr: addr})
+		// As many connections as a store opens at once: more would look like a leak.
+		client := redis.NewClient(&redis.Options{Addr: addr, PoolSize: 8})
 		store, err := throttle.NewRedisStore(client, throttle.RedisOptions{Prefix: s.prefix, Timeout: timeout})
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,119 @@
+package histories
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/headgate-go/headgate/internal/faultproxy"
+	"github.com/headgate-go/headgate/internal/redistest"
+	"github.com/headgate-go/headgate/lanes"
+	"github.com/headgate-go/headgate/throttle"
+	"github.com/redis/go-redis/v9"
+)
+
+// A process is a throttle with a way of its own to the store.
+type process struct {
+	*throttle.Throttle
+	proxy *faultproxy.Proxy // nil: the store is in memory
+}
+
+// A fleet opens processes that share a store.
+type fleet struct {
+	redis bool
+	open  func(t *testing.T, c throttle.Config, timeout time.Duration) process
+}
+
+const model = "m"
+
+// lanesOf are one that waits and one that doesn't.
+var lanesOf = []lanes.Lane{{Name: "waits", Share: 1, Wait: time.Minute}, {Name: "now", Share: 1}}
+
+func call(lane string) throttle.Call {
+	return throttle.Call{Key: "k", Model: model, Lane: lanes.Lane{Name: lane}}
+}
+
+// eachStore runs a test on a store in memory, and on a Redis whose connections
+// each process has through a proxy.
+func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
+	t.Run("memory", func(t *testing.T) {
+		store := throttle.NewMemoryStore()
+		f(t, fleet{open: func(t *testing.T, c throttle.Config, _ time.Duration) process {
+			c.Store = store
+			return process{newThrottle(t, c), nil}
+		}})
+	})
+	t.Run("redis", func(t *testing.T) {
+		server := redistest.Start(t)
+		f(t, fleet{redis: true, open: func(t *testing.T, c throttle.Config, timeout time.Duration) process {
+			proxy := faultproxy.New(t, server.Addr)
+			client := redis.NewClient(&redis.Options{Addr: proxy.Addr})
+			store, err := throttle.NewRedisStore(client, throttle.RedisOptions{Timeout: timeout})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _, _ = store.Close(), client.Close() })
+			c.Store = store
+			return process{newThrottle(t, c), proxy}
+		}})
+	})
+}
+
+func newThrottle(t *testing.T, c throttle.Config) *throttle.Throttle {
+	t.Helper()
+	c.Lanes, c.Logger = lanesOf, slog.New(slog.NewTextHandler(io.Discard, nil))
+	th, err := throttle.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = th.Close() })
+	return th
+}
+
+// harm does one harm after another to the processes' connections until the
+// function that it returns is called, after which all passes.
+func harm(fleet []process, seed uint64, harms ...func(*faultproxy.Proxy)) (stop func()) {
+	if fleet[0].proxy == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		r := rand.New(rand.NewPCG(seed, 7))
+		for ctx.Err() == nil {
+			p := fleet[r.IntN(len(fleet))].proxy
+			harms[r.IntN(len(harms))](p)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Duration(5+r.IntN(40)) * time.Millisecond):
+			}
+			p.Pass()
+		}
+	})
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+// claims is in every claim's command: the hash of a script.
+const claims = "evalsha"
+
+func cutReplies(p *faultproxy.Proxy)  { p.CutReplies(2, claims) }
+func loseReplies(p *faultproxy.Proxy) { p.LoseReplies(1, claims) }
+func cutRequests(p *faultproxy.Proxy) { p.CutRequests(2, claims) }
+func cutAll(p *faultproxy.Proxy)      { p.CutAll() }
+
+// soon reports whether something became true in a time that is more than enough.
+func soon(is func() bool) bool {
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}

@@ -41,6 +41,7 @@ func call(lane string) throttle.Call {
 // each process has through a proxy.
 func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
 	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
 		store := throttle.NewMemoryStore()
 		f(t, fleet{open: func(t *testing.T, c throttle.Config, _ time.Duration) process {
 			c.Store = store
@@ -48,6 +49,7 @@ func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
 		}})
 	})
 	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
 		server := redistest.Start(t)
 		f(t, fleet{redis: true, open: func(t *testing.T, c throttle.Config, timeout time.Duration) process {
 			proxy := faultproxy.New(t, server.Addr)

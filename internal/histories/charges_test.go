@@ -74,9 +74,10 @@ func TestAClaimChargesOnce(t *testing.T) {
 				procs = append(procs, fl.open(t, c, timeout))
 			}
 			h := newHistory()
-			stop := harm(procs, round, cutReplies, cutRequests, loseReplies, func(p *faultproxy.Proxy) {
+			stop := harm(procs, round, cutReplies, cutRequests, loseReplies, func(p *faultproxy.Proxy) *faultproxy.Fault {
 				p.Delay(faultproxy.ToTarget, time.Minute) // claims wander about, and arrive behind their successors
 				time.Sleep(timeout * 3 / 2)
+				return nil
 			})
 			lost := chargeAndCancel(h, procs, round)
 			stop()

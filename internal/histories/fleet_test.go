@@ -20,6 +20,32 @@ import (
 type process struct {
 	*throttle.Throttle
 	proxy *faultproxy.Proxy // nil: the store is in memory
+	harms *harmed
+}
+
+// harmed is what was done to a process's connection.
+type harmed struct {
+	mu     sync.Mutex
+	faults []*faultproxy.Fault
+}
+
+// hits is how many commands and replies have come to harm.
+func (h *harmed) hits() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, f := range h.faults {
+		n += f.Hits()
+	}
+	return n
+}
+
+func (h *harmed) add(f *faultproxy.Fault) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f != nil {
+		h.faults = append(h.faults, f)
+	}
 }
 
 // A fleet opens processes that share a store.
@@ -45,7 +71,7 @@ func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
 		store := throttle.NewMemoryStore()
 		f(t, fleet{open: func(t *testing.T, c throttle.Config, _ time.Duration) process {
 			c.Store = store
-			return process{newThrottle(t, c), nil}
+			return process{newThrottle(t, c), nil, &harmed{}}
 		}})
 	})
 	t.Run("redis", func(t *testing.T) {
@@ -60,7 +86,7 @@ func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
 			}
 			t.Cleanup(func() { _, _ = store.Close(), client.Close() })
 			c.Store = store
-			return process{newThrottle(t, c), proxy}
+			return process{newThrottle(t, c), proxy, &harmed{}}
 		}})
 	})
 }
@@ -78,7 +104,7 @@ func newThrottle(t *testing.T, c throttle.Config) *throttle.Throttle {
 
 // harm does one harm after another to the processes' connections until the
 // function that it returns is called, after which all passes.
-func harm(fleet []process, seed uint64, harms ...func(*faultproxy.Proxy)) (stop func()) {
+func harm(fleet []process, seed uint64, harms ...func(*faultproxy.Proxy) *faultproxy.Fault) (stop func()) {
 	if fleet[0].proxy == nil {
 		return func() {}
 	}
@@ -87,13 +113,13 @@ func harm(fleet []process, seed uint64, harms ...func(*faultproxy.Proxy)) (stop 
 	wg.Go(func() {
 		r := rand.New(rand.NewPCG(seed, 7))
 		for ctx.Err() == nil {
-			p := fleet[r.IntN(len(fleet))].proxy
-			harms[r.IntN(len(harms))](p)
+			p := fleet[r.IntN(len(fleet))]
+			p.harms.add(harms[r.IntN(len(harms))](p.proxy))
 			select {
 			case <-ctx.Done():
 			case <-time.After(time.Duration(5+r.IntN(40)) * time.Millisecond):
 			}
-			p.Pass()
+			p.proxy.Pass()
 		}
 	})
 	return func() {
@@ -105,10 +131,10 @@ func harm(fleet []process, seed uint64, harms ...func(*faultproxy.Proxy)) (stop 
 // claims is in every claim's command: the hash of a script.
 const claims = "evalsha"
 
-func cutReplies(p *faultproxy.Proxy)  { p.CutReplies(2, claims) }
-func loseReplies(p *faultproxy.Proxy) { p.LoseReplies(1, claims) }
-func cutRequests(p *faultproxy.Proxy) { p.CutRequests(2, claims) }
-func cutAll(p *faultproxy.Proxy)      { p.CutAll() }
+func cutReplies(p *faultproxy.Proxy) *faultproxy.Fault  { return p.CutReplies(2, claims) }
+func loseReplies(p *faultproxy.Proxy) *faultproxy.Fault { return p.LoseReplies(1, claims) }
+func cutRequests(p *faultproxy.Proxy) *faultproxy.Fault { return p.CutRequests(2, claims) }
+func cutAll(p *faultproxy.Proxy) *faultproxy.Fault      { p.CutAll(); return nil }
 
 // soon reports whether something became true in a time that is more than enough.
 func soon(is func() bool) bool {

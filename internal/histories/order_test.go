@@ -118,7 +118,7 @@ func waitInLine(t *testing.T, fl fleet, seed uint64) []porcupine.Operation {
 	return h.all()
 }
 
-func harmOnce(procs []process, harms ...func(*faultproxy.Proxy)) {
+func harmOnce(procs []process, harms ...func(*faultproxy.Proxy) *faultproxy.Fault) {
 	for i, p := range procs {
 		harms[i%len(harms)](p.proxy)
 	}

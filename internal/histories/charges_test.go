@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
-	"github.com/headgate-go/headgate/internal/faultproxy"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -74,11 +73,8 @@ func TestAClaimChargesOnce(t *testing.T) {
 				procs = append(procs, fl.open(t, c, timeout))
 			}
 			h := newHistory()
-			stop := harm(procs, round, cutReplies, cutRequests, loseReplies, func(p *faultproxy.Proxy) *faultproxy.Fault {
-				p.Delay(faultproxy.ToTarget, time.Minute) // claims wander about, and arrive behind their successors
-				time.Sleep(timeout * 3 / 2)
-				return nil
-			})
+			// Claims that stray are given up, and arrive behind their successors.
+			stop := harm(procs, round, cutReplies, cutRequests, loseReplies, strays(2*timeout), strays(2*timeout))
 			lost := chargeAndCancel(h, procs, round)
 			stop()
 			lostInAll += lost

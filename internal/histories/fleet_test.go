@@ -5,7 +5,9 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 type process struct {
 	*throttle.Throttle
 	proxy *faultproxy.Proxy // nil: the store is in memory
+	aside *faultproxy.Proxy // of every second connection
 	harms *harmed
 }
 
@@ -71,22 +74,28 @@ func eachStore(t *testing.T, f func(t *testing.T, fl fleet)) {
 		store := throttle.NewMemoryStore()
 		f(t, fleet{open: func(t *testing.T, c throttle.Config, _ time.Duration) process {
 			c.Store = store
-			return process{newThrottle(t, c), nil, &harmed{}}
+			return process{Throttle: newThrottle(t, c), harms: &harmed{}}
 		}})
 	})
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		server := redistest.Start(t)
 		f(t, fleet{redis: true, open: func(t *testing.T, c throttle.Config, timeout time.Duration) process {
-			proxy := faultproxy.New(t, server.Addr)
-			client := redis.NewClient(&redis.Options{Addr: proxy.Addr})
+			proxy, aside := faultproxy.New(t, server.Addr), faultproxy.New(t, server.Addr)
+			var dialled atomic.Int64
+			client := redis.NewClient(&redis.Options{Addr: proxy.Addr, Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				if dialled.Add(1)%2 == 0 {
+					addr = aside.Addr
+				}
+				return new(net.Dialer).DialContext(ctx, network, addr)
+			}})
 			store, err := throttle.NewRedisStore(client, throttle.RedisOptions{Timeout: timeout})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _, _ = store.Close(), client.Close() })
 			c.Store = store
-			return process{newThrottle(t, c), proxy, &harmed{}}
+			return process{newThrottle(t, c), proxy, aside, &harmed{}}
 		}})
 	})
 }
@@ -104,7 +113,7 @@ func newThrottle(t *testing.T, c throttle.Config) *throttle.Throttle {
 
 // harm does one harm after another to the processes' connections until the
 // function that it returns is called, after which all passes.
-func harm(fleet []process, seed uint64, harms ...func(*faultproxy.Proxy) *faultproxy.Fault) (stop func()) {
+func harm(fleet []process, seed uint64, harms ...func(process) *faultproxy.Fault) (stop func()) {
 	if fleet[0].proxy == nil {
 		return func() {}
 	}
@@ -114,12 +123,13 @@ func harm(fleet []process, seed uint64, harms ...func(*faultproxy.Proxy) *faultp
 		r := rand.New(rand.NewPCG(seed, 7))
 		for ctx.Err() == nil {
 			p := fleet[r.IntN(len(fleet))]
-			p.harms.add(harms[r.IntN(len(harms))](p.proxy))
+			p.harms.add(harms[r.IntN(len(harms))](p))
 			select {
 			case <-ctx.Done():
 			case <-time.After(time.Duration(5+r.IntN(40)) * time.Millisecond):
 			}
 			p.proxy.Pass()
+			p.aside.Pass()
 		}
 	})
 	return func() {
@@ -131,10 +141,25 @@ func harm(fleet []process, seed uint64, harms ...func(*faultproxy.Proxy) *faultp
 // claims is in every claim's command: the hash of a script.
 const claims = "evalsha"
 
-func cutReplies(p *faultproxy.Proxy) *faultproxy.Fault  { return p.CutReplies(2, claims) }
-func loseReplies(p *faultproxy.Proxy) *faultproxy.Fault { return p.LoseReplies(1, claims) }
-func cutRequests(p *faultproxy.Proxy) *faultproxy.Fault { return p.CutRequests(2, claims) }
-func cutAll(p *faultproxy.Proxy) *faultproxy.Fault      { p.CutAll(); return nil }
+func cutReplies(p process) *faultproxy.Fault  { return p.proxy.CutReplies(2, claims) }
+func loseReplies(p process) *faultproxy.Fault { return p.proxy.LoseReplies(1, claims) }
+func cutRequests(p process) *faultproxy.Fault { return p.proxy.CutRequests(2, claims) }
+
+func cutAll(p process) *faultproxy.Fault {
+	p.proxy.CutAll()
+	p.aside.CutAll()
+	return nil
+}
+
+// strays returns a harm that holds back what is said over every second
+// connection for so long, while the others go on.
+func strays(d time.Duration) func(process) *faultproxy.Fault {
+	return func(p process) *faultproxy.Fault {
+		p.aside.Delay(faultproxy.ToTarget, time.Minute)
+		time.Sleep(d)
+		return nil
+	}
+}
 
 // soon reports whether something became true in a time that is more than enough.
 func soon(is func() bool) bool {

@@ -100,6 +100,7 @@ func waitInLine(t *testing.T, fl fleet, seed uint64) []porcupine.Operation {
 			if fl.redis {
 				h.add(leaves{"c"}, h.now(), later)
 				dead.proxy.BlackHole()
+				dead.aside.BlackHole()
 			}
 		case 5:
 			h.add(leaves{who}, h.now(), later)
@@ -118,9 +119,9 @@ func waitInLine(t *testing.T, fl fleet, seed uint64) []porcupine.Operation {
 	return h.all()
 }
 
-func harmOnce(procs []process, harms ...func(*faultproxy.Proxy) *faultproxy.Fault) {
+func harmOnce(procs []process, harms ...func(process) *faultproxy.Fault) {
 	for i, p := range procs {
-		harms[i%len(harms)](p.proxy)
+		harms[i%len(harms)](p)
 	}
 }
 

@@ -145,12 +145,16 @@ func callARefusedKey(t *testing.T, fl fleet, seed uint64) []porcupine.Operation 
 	ctx, cancel := context.WithTimeout(context.Background(), 8*probeEvery)
 	defer cancel()
 	var wg sync.WaitGroup
-	for i, p := range procs {
+	for i := range 6 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				oneOfAKey(h, p, key, &ids, r.IntN(3) > 0, time.Duration(r.IntN(80))*time.Millisecond)
-				time.Sleep(time.Duration(10+r.IntN(20)) * time.Millisecond)
+				after, ok := time.Duration(r.IntN(80))*time.Millisecond, r.IntN(8) > 0
+				if r.IntN(3) == 0 {
+					after, ok = after+2*probeEvery, false // the key may have been opened meanwhile
+				}
+				oneOfAKey(h, procs[i/2], key, &ids, ok, after)
+				time.Sleep(time.Duration(20+r.IntN(40)) * time.Millisecond)
 			}
 		})
 	}

@@ -100,9 +100,10 @@ func TestOnlyTheLastProbeOpensAKey(t *testing.T) {
 		for round := range uint64(4) {
 			ops := callARefusedKey(t, fl, round)
 			wantOrder(t, model, ops)
+			of := 0 // this round
 			for i, op := range ops {
 				p, ok := op.Input.(probes)
-				if !ok {
+				if of++; !ok || of > 60 { // the earlier, the sooner it is found
 					continue
 				}
 				probed++
@@ -115,7 +116,7 @@ func TestOnlyTheLastProbeOpensAKey(t *testing.T) {
 			wantNoOrder(t, model, firstAsProbe(ops), "a probe of a key that nobody has refused")
 		}
 		// Where the answer before a probe may have been lost, it can't be told.
-		if probed < 8 || found < probed/2 || !fl.redis && found < probed {
+		if probed < 4 || found < probed/2 || !fl.redis && found < probed {
 			t.Errorf("of %d probes only %d would be missed, had they gone as other calls", probed, found)
 		}
 	})

@@ -70,6 +70,11 @@ func (b *bench) hold(c contest) board {
 			out.slices[p.name] = append(out.slices[p.name], sums[i].slice())
 		}
 	}
+	fmt.Fprintf(b.log, "       %s:", c.name)
+	for _, p := range c.of {
+		fmt.Fprintf(b.log, " %s %s;", p.name, span(median(out.times(p.name))))
+	}
+	fmt.Fprintln(b.log)
 	b.profileAll(c)
 	b.boards = append(b.boards, out)
 	return out

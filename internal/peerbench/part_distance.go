@@ -30,5 +30,5 @@ func distance(b *bench) {
 	}
 	l := limited("m")
 	l.Store = b.storeAt(relay.Addr, "far-leased")
-	b.steadily(b.throttle(onLease(l)), "a far Redis", micros(away))
+	b.steadily(b.throttle(onLease(l)), "a far Redis", relay.Addr)
 }

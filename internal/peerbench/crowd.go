@@ -49,6 +49,7 @@ func (b *bench) crowdGoal(what string, sizes []int, took [][]float64) {
 // returns how many nanoseconds a call took for each.
 func (b *bench) crowds(n int) (come, leave float64) {
 	times := max(1, 1000/n)
+	runtime.GC()
 	for range times {
 		c, l := b.crowd(n)
 		come, leave = come+float64(c)/float64(n*times), leave+float64(l)/float64(n*times)
@@ -70,7 +71,6 @@ func (b *bench) crowd(n int) (come, leave time.Duration) {
 	all := throttle.Call{Key: key, Model: "m", Cost: throttle.Cost{Requests: int64(n)}}
 	holder, err := t.Acquire(context.Background(), all)
 	b.must(err)
-	runtime.GC()
 	began := time.Now()
 	var waiting sync.WaitGroup
 	for range n {

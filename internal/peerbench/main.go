@@ -82,8 +82,13 @@ var parts = []part{
 	{"leased", leased},
 	{"transport", transport},
 	{"distance", distance},
-	{"store", store},
-	{"growth", growth},
+	{"store/budget", (*bench).memoryOfABudget},
+	{"store/credentials", (*bench).memoryOfMany},
+	{"store/script", (*bench).scriptTime},
+	{"growth/waiting", (*bench).manyWaiting},
+	{"growth/budgets", (*bench).manyBudgets},
+	{"growth/limits", (*bench).manyLimits},
+	{"growth/processes", (*bench).manyProcesses},
 	{"quota", quota},
 }
 

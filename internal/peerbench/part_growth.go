@@ -8,15 +8,6 @@ import (
 	"github.com/headgate-go/headgate/throttle"
 )
 
-// growth: how the time of a call grows with everything that can be many. Where
-// Redis has no part in that, the store is in memory.
-func growth(b *bench) {
-	b.manyBudgets()
-	b.manyLimits()
-	b.manyWaiting()
-	b.manyProcesses()
-}
-
 // grows compares the last contestant with the first.
 func (b *bench) grows(c contest, what string, bound float64) {
 	o := b.hold(c)

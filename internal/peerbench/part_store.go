@@ -12,13 +12,6 @@ import (
 	"github.com/headgate-go/headgate/throttle"
 )
 
-// store: what Redis has to keep and to do.
-func store(b *bench) {
-	b.memoryOfABudget()
-	b.memoryOfMany()
-	b.scriptTime()
-}
-
 // memoryOfABudget: a budget with two limits.
 func (b *bench) memoryOfABudget() {
 	n := 5000

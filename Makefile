@@ -16,7 +16,7 @@ FLEETTIME ?= 1h
 FLEETSEED ?= 1000000
 SOAKTIME ?= 10m
 
-.PHONY: help test prerequisites vet lint race fuzz fleets soak quickstart
+.PHONY: help test prerequisites vet lint race fuzz fleets soak bench quickstart
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -45,6 +45,9 @@ fleets: ## random fleets against the exact model for FLEETTIME (1h), from FLEETS
 
 soak: prerequisites ## a fleet and its faults for SOAKTIME (10m), after which all is as before
 	go test -run '^TestAFleetForgetsAllFaultsInTheEnd$$' -v -timeout 0 ./throttle -soak.for=$(SOAKTIME)
+
+bench: ## headgate against its peers, every goal beside its figure (8 min); draws docs/bench.svg
+	go run -C internal/peerbench . -svg ../../docs/bench.svg $(BENCHFLAGS)
 
 quickstart: ## run the quickstart example
 	go run ./examples/quickstart

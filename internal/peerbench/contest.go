@@ -59,6 +59,7 @@ func (b *bench) hold(c contest) board {
 		b.run(c, p, min(c.slice, 50*time.Millisecond))
 	}
 	for round := range c.rounds {
+		runtime.GC() // not in the time of whoever comes first
 		sums := make([]tally, len(c.of))
 		for turn := range turns {
 			for i := range c.of {
@@ -82,7 +83,6 @@ func (b *bench) hold(c contest) board {
 
 // run gives a contestant one turn.
 func (b *bench) run(c contest, p contestant, d time.Duration) tally {
-	runtime.GC() // not for what others have left behind
 	before := b.count()
 	n, took, err := work(p.do, c.workers, d)
 	t := b.count().minus(before)

@@ -48,7 +48,7 @@ func parse(args []string, errs io.Writer) (settings, error) {
 	f := flag.NewFlagSet("peerbench", flag.ContinueOnError)
 	f.SetOutput(errs)
 	f.IntVar(&s.rounds, "rounds", 7, "how often each contestant gets a slice of time")
-	f.DurationVar(&s.slice, "time", 150*time.Millisecond, "how long a slice is")
+	f.DurationVar(&s.slice, "time", 100*time.Millisecond, "how long a slice is")
 	f.StringVar(&only, "only", "", "regular expression of the `parts` to measure: shared, refused, ...")
 	f.StringVar(&profile, "profile", "", "regular expression of \"contest: contestant\": profile those into -out")
 	f.StringVar(&s.out, "out", ".", "`directory` of profiles")

@@ -1,5 +1,10 @@
 package main
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A goal is a figure and what it is to be.
 type goal struct {
 	part   string
@@ -43,4 +48,16 @@ func unmet(goals []goal) (n int) {
 		}
 	}
 	return n
+}
+
+// byPart puts goals of one part together, parts in the order in which they first
+// appear.
+func byPart(goals []goal) {
+	first := map[string]int{}
+	for i, g := range goals {
+		if _, seen := first[g.part]; !seen {
+			first[g.part] = i
+		}
+	}
+	slices.SortStableFunc(goals, func(a, b goal) int { return cmp.Compare(first[a.part], first[b.part]) })
 }

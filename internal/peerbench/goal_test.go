@@ -42,7 +42,7 @@ func TestWhetherAGoalIsMet(t *testing.T) {
 
 func TestFiguresHaveThreeDigitsThatCount(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 0.00012: "1.2e-04", 0.0421: "0.042", 1: "1", 1.1504: "1.15", -2.5: "-2.5", 23.456: "23.5", 512.4: "512", math.NaN(): "none",
+		0: "0", 0.00012: "1.2e-04", 0.0421: "0.042", 1: "1", 1.1504: "1.15", -2.5: "-2.5", 23.456: "23.5", 12: "12", 512.4: "512", math.NaN(): "none",
 	} {
 		if got := figure(x); got != want {
 			t.Errorf("%v is written %q, want %q", x, got, want)
@@ -106,5 +106,17 @@ func TestWorkIsCountedAndItsFailureTold(t *testing.T) {
 		return nil
 	}, 2, time.Minute); !errors.Is(err, fault) {
 		t.Errorf("a failing worker is told as %v", err)
+	}
+}
+
+func TestGoalsOfAPartStandTogether(t *testing.T) {
+	goals := []goal{{part: "b", what: "1"}, {part: "a", what: "2"}, {part: "b", what: "3"}, {part: "c", what: "4"}, {part: "a", what: "5"}}
+	byPart(goals)
+	order := ""
+	for _, g := range goals {
+		order += g.part + g.what + " "
+	}
+	if want := "b1 b3 a2 a5 c4 "; order != want {
+		t.Errorf("they stand as %s, want %s", order, want)
 	}
 }

@@ -109,6 +109,7 @@ func run(args []string, out, errs io.Writer) error {
 		}
 	}
 	b.took = time.Since(began)
+	byPart(b.goals)
 	report(out, b)
 	if s.svg != "" {
 		if err := os.WriteFile(s.svg, draw(b), 0o644); err != nil {

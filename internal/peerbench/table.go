@@ -82,7 +82,7 @@ func figure(x float64) string {
 	case a < 10:
 		return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.3f", x), "0"), ".")
 	case a < 100:
-		return fmt.Sprintf("%.1f", x)
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0")
 	}
 	return fmt.Sprintf("%.0f", x)
 }

@@ -14,7 +14,8 @@ import (
 const profiled = 3 * time.Second
 
 // profileAll writes a CPU profile, and a profile of what was allocated, of each
-// contestant that -profile names.
+// contestant that -profile names. The latter begins with the process: subtract
+// what was there before, by `go tool pprof -base x.base x.allocs`.
 func (b *bench) profileAll(c contest) {
 	if b.profile == nil {
 		return
@@ -43,19 +44,27 @@ func (b *bench) profileOne(c contest, p contestant, name string) error {
 	// Another run: to note every allocation takes time.
 	rate := runtime.MemProfileRate
 	runtime.MemProfileRate = 512
+	defer func() { runtime.MemProfileRate = rate }()
+	if err := b.writeAllocs(name + ".base"); err != nil {
+		return err
+	}
 	n, _, err := work(p.do, c.workers, profiled/3)
-	runtime.MemProfileRate = rate
 	if err != nil {
 		return err
 	}
-	runtime.GC()
 	fmt.Fprintf(b.log, "       profile %s: %d units noted\n", name, n)
-	mem, err := os.Create(filepath.Join(b.out, name+".allocs"))
+	return b.writeAllocs(name + ".allocs")
+}
+
+func (b *bench) writeAllocs(name string) error {
+	runtime.GC() // until then what was allocated last isn't known
+	runtime.GC()
+	f, err := os.Create(filepath.Join(b.out, name))
 	if err != nil {
 		return err
 	}
-	defer mem.Close()
-	return pprof.Lookup("allocs").WriteTo(mem, 0)
+	defer f.Close()
+	return pprof.Lookup("allocs").WriteTo(f, 0)
 }
 
 var unfit = regexp.MustCompile(`[^a-zA-Z0-9]+`)

@@ -65,14 +65,14 @@ func (t *Throttle) note(info permitInfo, v Verdict) (verdictNote, bool) {
 func (t *Throttle) write(c claim) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), verdictWait)
 	defer cancel()
-	if t.outage.down() {
+	if t.outage.down(c.account) {
 		t.outage.keep(c, time.Now())
 		return answer{}, ErrStore
 	}
 	ans, err := t.store.claim(ctx, &c)
 	if err != nil {
 		t.outage.keep(c, time.Now())
-		t.outage.failed(err)
+		t.outage.failed(c.account, err)
 		t.outage.rewrite()
 	}
 	return ans, err

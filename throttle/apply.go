@@ -48,7 +48,7 @@ func (q *queue) fareLocked(ans *answer) {
 		q.a.gives()
 		q.pushed = true
 	}
-	if ans.unknown != nil && len(q.settles) == 0 && !q.t.outage.down() {
+	if ans.unknown != nil && len(q.settles) == 0 && !q.t.outage.down(q.a.id) {
 		q.flush.Reset(fixWait)
 	}
 }

@@ -24,6 +24,9 @@ type Event struct {
 	Reported int64
 	// Verdict is the vendor's answer behind the event, if there is one.
 	Verdict Verdict
+	// Server is the one of a cluster that is out of reach, host and port; "":
+	// the whole store.
+	Server string
 	// Err is the denial, or the store's trouble.
 	Err error
 }

@@ -137,7 +137,7 @@ func (p *fleetProc) awaitPause(c callPlan, v Verdict, said time.Time) {
 		if killed || resumed >= said.UnixMicro() || until >= said.Add(length).UnixMicro()-late {
 			return
 		}
-		if time.Since(said) > time.Second && f.store.now()-lostAt > 0.5e6 && !p.th.outage.down() {
+		if time.Since(said) > time.Second && f.store.now()-lostAt > 0.5e6 && !p.th.outage.down("") {
 			f.mu.Lock()
 			f.fail("7, pauses", "process %d was told %+v %v ago, and the store knows of no pause that long", p.n, v, time.Since(said))
 			f.mu.Unlock()

@@ -89,7 +89,7 @@ func newFleetRun(plan *fleetPlan, store fleetBackend) *fleetRun {
 		p.th = th
 		// Left to chance, these would make each run of a seed another one.
 		th.id = fmt.Sprint("process", n)
-		th.outage.intervals.RandomizationFactor = 0
+		th.outage.jitter = 0
 	}
 	return f
 }
@@ -97,7 +97,7 @@ func newFleetRun(plan *fleetPlan, store fleetBackend) *fleetRun {
 // apply brings a claim to the store, and what became of it to the referee. It
 // returns also what the process knows once it hears the answer.
 func (f *fleetRun) apply(p *fleetProc, c *claim) (ans answer, tells *knowledge, err error) {
-	if c.account == "retest" {
+	if c.budget == retestBudget {
 		ans, err = f.store.claim(context.Background(), c)
 		return ans, nil, err
 	}

@@ -165,8 +165,10 @@ func (s *fleetStore) look(ctx context.Context, claims []claim) ([]answer, error)
 	return s.p.f.store.look(ctx, claims)
 }
 
-func (s *fleetStore) immediate() bool { return false }
-func (s *fleetStore) hears() bool     { return true }
+func (s *fleetStore) immediate() bool     { return false }
+func (s *fleetStore) hears() bool         { return true }
+func (s *fleetStore) shard(string) string { return "" }
+func (s *fleetStore) trouble() error      { return nil }
 
 func (s *fleetStore) fleet() (int, int) {
 	s.p.f.mu.Lock()

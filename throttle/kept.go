@@ -68,7 +68,7 @@ const rewriteWait = 50 * time.Millisecond
 func (o *outage) rewrite() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.rewriting || !o.since.IsZero() || o.t.closed.Load() {
+	if o.rewriting || o.t.closed.Load() {
 		return
 	}
 	o.rewriting = true
@@ -86,14 +86,11 @@ func (o *outage) rewrite() {
 	}()
 }
 
-// takeKept returns what is kept, unless an outage has begun: its end sees to it.
+// takeKept returns what is kept. What can't be written is kept again.
 func (o *outage) takeKept() map[keptID]keptVerdict {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.rewriting = false
-	if !o.since.IsZero() {
-		return nil
-	}
 	kept := o.kept
 	o.kept = map[keptID]keptVerdict{}
 	return kept

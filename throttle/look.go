@@ -3,6 +3,7 @@ package throttle
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -41,11 +42,12 @@ func (l *lookout) at(ctx context.Context, t *Throttle, queues []*queue, now time
 	if now.Sub(failed) < statusKept {
 		return last, err
 	}
-	if t.outage.down() || now.Sub(last.when) < statusKept || !l.looking.TryLock() {
+	there := slices.DeleteFunc(slices.Clone(queues), func(q *queue) bool { return t.outage.down(q.a.id) })
+	if len(there) == 0 && len(queues) > 0 || now.Sub(last.when) < statusKept || !l.looking.TryLock() {
 		return last, nil
 	}
 	defer l.looking.Unlock()
-	queues = queues[:min(len(queues), statusMost)]
+	queues = there[:min(len(there), statusMost)]
 	claims := make([]claim, len(queues))
 	for i, q := range queues {
 		claims[i] = claim{account: q.a.id, budget: q.id, limits: q.limits, own: q.own, dry: true}
@@ -61,6 +63,11 @@ func (l *lookout) at(ctx context.Context, t *Throttle, queues []*queue, now time
 		return last, err
 	}
 	seen := look{when: now, answers: make(map[*queue]answer, len(queues))}
+	for q, a := range last.answers { // what can't be asked now is what it was
+		if t.outage.down(q.a.id) {
+			seen.answers[q] = a
+		}
+	}
 	for i, q := range queues {
 		seen.answers[q] = answers[i]
 	}

@@ -56,9 +56,11 @@ func (m *MemoryStore) now() float64 {
 	return float64(m.base.UnixMicro() + time.Since(m.base).Microseconds())
 }
 
-func (m *MemoryStore) immediate() bool   { return true }
-func (m *MemoryStore) hears() bool       { return true }
-func (m *MemoryStore) fleet() (int, int) { return 0, 1 }
+func (m *MemoryStore) immediate() bool     { return true }
+func (m *MemoryStore) hears() bool         { return true }
+func (m *MemoryStore) shard(string) string { return "" }
+func (m *MemoryStore) trouble() error      { return nil }
+func (m *MemoryStore) fleet() (int, int)   { return 0, 1 }
 
 func (m *MemoryStore) watch(f func(notice)) func() {
 	m.mu.Lock()

@@ -47,14 +47,14 @@ func (t *Throttle) Resume(ctx context.Context, call Call, scope Scope) error {
 	if err != nil {
 		return err
 	}
-	if t.outage.down() {
+	if t.outage.down(q.a.id) {
 		return ErrStore
 	}
 	wctx, cancel := context.WithTimeout(ctx, verdictWait)
 	defer cancel()
 	c := q.noteClaim(call.Key, verdictNote{scope: scope, resume: true})
 	if _, err := t.store.claim(wctx, &c); err != nil {
-		t.outage.failed(err)
+		t.outage.failed(q.a.id, err)
 		return fmt.Errorf("%w: %w", ErrStore, err)
 	}
 	t.cfg.Logger.Info("headgate: an operator has ended a pause", "account", q.a.id, "budget", q.name, "scope", scope.String())

@@ -1,34 +1,50 @@
 package throttle
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/redis/go-redis/v9"
 )
 
-// An outage is the time while the store is out of reach. It opens when a
-// connection is refused or breaks, when the server says that it can't serve, or
-// when nothing was answered for as long as one claim may take; a single late
-// answer among others in time decides its own claim here and no more. From then
-// on no call goes to the store: each is decided by its outage mode, until a
-// test in the background finds that the store takes writes again.
+// An outage is the time while the store, or the part of it where an account
+// lives, is out of reach. It opens when a connection is refused or breaks, when
+// the server says that it can't serve, or when nothing was answered for as long
+// as one claim may take; a single late answer among others in time decides its
+// own claim here and no more. From then on no call goes to that part of the
+// store: each is decided by its outage mode, until a test in the background
+// finds that it takes writes again.
 type outage struct {
-	t     *Throttle
-	local *MemoryStore
+	t      *Throttle
+	local  *MemoryStore
+	jitter float64     // of the time between two tests
+	lasts  atomic.Bool // of any part
 
 	mu        sync.Mutex
-	since     time.Time // zero: the store is there
-	ended     time.Time // of the last outage
-	cause     error
-	scolded   time.Time // when an error of the store that is no outage was last logged
-	intervals *backoff.ExponentialBackOff
+	absences  map[string]*absence // by the part of the store, see Store.shard
+	scolded   time.Time           // when an error of the store that is no outage was last logged
 	kept      map[keptID]keptVerdict
 	rewriting bool // what is kept is about to be written
+}
+
+// An absence is what is known of a part of the store that is, or was, out of
+// reach. It is guarded by the outage's mu but for intervals, which the one test
+// in the background has to itself.
+type absence struct {
+	shard     string
+	account   string    // one that lives there, on which it is tested
+	since     time.Time // zero: it is there
+	ended     time.Time // the last time
+	cause     error
+	intervals *backoff.ExponentialBackOff
+	told      tellings
 }
 
 // calmAfter is how long the store must have been there for the next outage to
@@ -37,13 +53,24 @@ const calmAfter = 5 * time.Second
 
 func newOutage(t *Throttle) *outage {
 	return &outage{
-		t: t, local: NewMemoryStore(), kept: map[keptID]keptVerdict{},
-		intervals: backoff.NewExponentialBackOff(
+		t: t, local: NewMemoryStore(), kept: map[keptID]keptVerdict{}, absences: map[string]*absence{},
+		jitter: backoff.DefaultRandomizationFactor,
+	}
+}
+
+// absenceLocked returns what is known of a part of the store.
+func (o *outage) absenceLocked(shard string) *absence {
+	a := o.absences[shard]
+	if a == nil {
+		a = &absence{shard: shard, intervals: backoff.NewExponentialBackOff(
 			backoff.WithInitialInterval(50*time.Millisecond),
 			backoff.WithMaxInterval(time.Second),
 			backoff.WithMaxElapsedTime(0),
-		),
+			backoff.WithRandomizationFactor(o.jitter),
+		)}
+		o.absences[shard] = a
 	}
+	return a
 }
 
 // shut returns once no outage can start any more: the throttle is closed.
@@ -52,11 +79,34 @@ func (o *outage) shut() {
 	defer o.mu.Unlock()
 }
 
-// down reports whether the store is out of reach.
-func (o *outage) down() bool {
+// down reports whether the account's part of the store is out of reach.
+func (o *outage) down(account string) bool {
+	if !o.lasts.Load() {
+		return false
+	}
+	shard := o.t.store.shard(account)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return !o.since.IsZero()
+	return o.awayLocked("") || o.awayLocked(shard)
+}
+
+func (o *outage) awayLocked(shard string) bool {
+	a := o.absences[shard]
+	return a != nil && !a.since.IsZero()
+}
+
+// lastingLocked returns the parts that are out of reach, the first that was
+// first.
+func (o *outage) lastingLocked() (lasting []*absence) {
+	for _, a := range o.absences {
+		if !a.since.IsZero() {
+			lasting = append(lasting, a)
+		}
+	}
+	slices.SortFunc(lasting, func(a, b *absence) int {
+		return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.shard, b.shard))
+	})
+	return lasting
 }
 
 // A lateError is a claim that wasn't answered in time.
@@ -68,42 +118,37 @@ type lateError struct {
 func (e *lateError) Error() string { return "headgate: Redis didn't answer in time: " + e.err.Error() }
 func (e *lateError) Unwrap() error { return e.err }
 
-// failed notes that a claim got no decision, and starts an outage if that
-// shows one.
-func (o *outage) failed(err error) {
+// failed notes that a claim for an account got no decision, and starts an
+// outage if that shows one.
+func (o *outage) failed(account string, err error) {
+	shard, shown := o.t.store.shard(account), shownBy(err)
 	o.mu.Lock()
-	if !o.since.IsZero() {
-		o.mu.Unlock()
-		return
-	}
+	defer o.mu.Unlock()
 	now := time.Now()
-	if o.t.closed.Load() {
-		// Nobody waits for its end, and Close tries no other queue in vain.
-		if shownBy(err) {
-			o.since, o.cause = now, err
+	switch closed := o.t.closed.Load(); {
+	case o.awayLocked("") || o.awayLocked(shard):
+	case !shown && !closed:
+		o.scoldLocked(err, now)
+	case shown:
+		a := o.absenceLocked(shard)
+		if now.Sub(a.ended) > calmAfter {
+			a.intervals.Reset()
 		}
-		o.mu.Unlock()
-		return
-	}
-	if !shownBy(err) {
-		scold := now.Sub(o.scolded) > time.Minute
-		if scold {
-			o.scolded = now
+		a.since, a.cause, a.account = now, err, account
+		o.lasts.Store(true)
+		if !closed { // else nobody waits for its end, and Close tries no other queue in vain
+			o.t.loops.Add(1)
+			go o.retest(a)
 		}
-		o.mu.Unlock()
-		if scold {
-			o.t.cfg.Logger.Warn("headgate: the store didn't decide a claim, so it was decided here", "err", err)
-		}
-		return
 	}
-	o.since, o.cause = now, err
-	if now.Sub(o.ended) > calmAfter {
-		o.intervals.Reset()
+}
+
+// scoldLocked logs an error that is no outage, once a minute.
+func (o *outage) scoldLocked(err error, now time.Time) {
+	if now.Sub(o.scolded) > time.Minute {
+		o.scolded = now
+		o.t.cfg.Logger.Warn("headgate: the store didn't decide a claim, so it was decided here", "err", err)
 	}
-	o.t.loops.Add(1)
-	o.mu.Unlock()
-	o.t.tellOutage(true, err, 0)
-	go o.retest()
 }
 
 // shownBy reports whether an error shows that the store is out of reach.
@@ -131,12 +176,13 @@ var cannotServe = []string{
 	"NOAUTH", "WRONGPASS", "NOPERM", "UNKILLABLE", "ERR max number of clients",
 }
 
-// retest writes to the store, again and again with jitter, until that works or
-// the throttle is closed. What reads alone would find again might still take
-// no writes.
-func (o *outage) retest() {
+// retest writes to a part of the store, again and again with jitter, until that
+// works or the throttle is closed. What reads alone would find again might
+// still take no writes.
+func (o *outage) retest(a *absence) {
 	defer o.t.loops.Done()
-	timer := time.NewTimer(o.intervals.NextBackOff())
+	o.tellStart(a)
+	timer := time.NewTimer(a.intervals.NextBackOff())
 	defer timer.Stop()
 	for {
 		select {
@@ -145,36 +191,57 @@ func (o *outage) retest() {
 		case <-timer.C:
 		}
 		ctx, cancel := context.WithTimeout(o.t.done, verdictWait)
-		_, err := o.t.store.claim(ctx, testClaim())
+		_, err := o.t.store.claim(ctx, testClaim(a.tester()))
 		cancel()
-		if err == nil {
-			o.over()
+		var said redis.Error
+		if err == nil || a.shard != "" && errors.As(err, &said) && !shownBy(err) { // about that account alone
+			o.over(a)
 			return
 		}
-		timer.Reset(o.intervals.NextBackOff())
+		o.tellLasting(a)
+		timer.Reset(a.intervals.NextBackOff())
 	}
 }
 
-// testClaim charges one unit of a limit that nobody has.
-func testClaim() *claim {
+// tester is the account on which the part is tested: one that certainly lives
+// there, and where all do, nobody's.
+func (a *absence) tester() string {
+	if a.shard == "" {
+		return "retest"
+	}
+	return a.account
+}
+
+// retestBudget is no budget's name and no model's.
+const retestBudget = "\x02retest"
+
+// testClaim charges one unit of a limit that nobody has, whatever is paused, and
+// has everybody notified of nothing: a server that allows the one and not the
+// other would take no verdict.
+func testClaim(account string) *claim {
 	s := spec{amount: MaxAmount, burst: MaxAmount, per: 1000, label: 1000 * 64, ceilings: []ceiling{{whole, MaxAmount, MaxAmount}}}
 	return &claim{
-		account: "retest", budget: "retest", limits: []spec{s}, own: 1, keys: []Fingerprint{"retest"}, models: []modelID{""},
-		runs: []run{{n: 1, cost: []float64{1}}}, birth: newEpoch(),
+		account: account, budget: retestBudget, limits: []spec{s}, own: 1, keys: []Fingerprint{retestBudget}, models: []modelID{""},
+		verdict: &verdictNote{scope: ScopeModel, resume: true},
+		settles: []settlement{{at: present, delta: []float64{1}}}, birth: newEpoch(),
 	}
 }
 
-// over ends the outage: the verdicts that were kept are written, and those
-// who wait or have something to tell turn to the store again.
-func (o *outage) over() {
+// over ends the outage of a part of the store: the verdicts that were kept are
+// written, and those who wait or have something to tell turn to it again.
+func (o *outage) over(a *absence) {
 	now := time.Now()
 	o.mu.Lock()
-	lasted, kept := now.Sub(o.since), o.kept
-	o.since, o.ended, o.cause, o.kept = time.Time{}, now, nil, map[keptID]keptVerdict{}
+	lasted, kept := now.Sub(a.since), o.kept
+	a.since, a.ended, a.cause, o.kept = time.Time{}, now, nil, map[keptID]keptVerdict{}
+	o.lasts.Store(len(o.lastingLocked()) > 0)
 	o.mu.Unlock()
-	o.t.tellOutage(false, nil, lasted)
+	o.tellEnd(a, lasted)
 	// This process knows its own verdicts, so nobody has to wait for them.
 	for _, q := range o.t.allQueues() {
+		if o.down(q.a.id) {
+			continue
+		}
 		q.mu.Lock()
 		q.due, q.pushed = true, true
 		q.errand = q.errand || q.seated // its callers may have been answered here
@@ -185,7 +252,7 @@ func (o *outage) over() {
 		if o.t.closed.Load() {
 			return
 		}
-		k.write(o.t)
+		k.write(o.t) // one whose part is still away is kept again
 	}
 }
 
@@ -193,7 +260,7 @@ func (o *outage) over() {
 // answer.
 func (t *Throttle) decide(q *queue, b *batch) answer {
 	number := 0.0
-	if !t.outage.down() {
+	if !t.outage.down(q.a.id) {
 		ans, err := t.store.claim(context.Background(), &b.claim)
 		if errors.Is(err, errForgot) {
 			b.claim.restore = q.restoration()
@@ -204,7 +271,7 @@ func (t *Throttle) decide(q *queue, b *batch) answer {
 			t.outage.mirror(q, b, &ans)
 			return ans
 		}
-		t.outage.failed(err)
+		t.outage.failed(q.a.id, err)
 		number = b.claim.number // it may have been applied all the same
 	}
 	ans := t.outage.decide(q, b)

@@ -59,7 +59,7 @@ func shortForm(t *testing.T, store *RedisStore, c *claim) (answer, error) {
 	if !p.plain(c) {
 		t.Fatal("the claim isn't plain")
 	}
-	reply, err := store.run(context.Background(), store.keys.of(c), "", store.keys.events(), p.buf)
+	reply, err := store.run(context.Background(), store.shards.whole, store.keys.of(c), "", store.keys.events(), p.buf)
 	if err != nil {
 		return answer{}, err
 	}

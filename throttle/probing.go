@@ -95,7 +95,7 @@ func (t *Throttle) tryProbe(ctx context.Context, a *account, id Fingerprint) (ti
 
 // claimProbe returns the identity of the probe if this process may make it.
 func (t *Throttle) claimProbe(ctx context.Context, q *queue, id Fingerprint) (string, error) {
-	if t.outage.down() {
+	if t.outage.down(q.a.id) {
 		return "", ErrStore
 	}
 	c := claim{
@@ -108,7 +108,7 @@ func (t *Throttle) claimProbe(ctx context.Context, q *queue, id Fingerprint) (st
 	c.states = q.a.statesOf(c.keys, time.Now())
 	ans, err := t.store.claim(ctx, &c)
 	if err != nil {
-		t.outage.failed(err)
+		t.outage.failed(q.a.id, err)
 		return "", err
 	}
 	q.a.learnKey(id, ans.keys[0], verdictOf(ans.keys[0].class, ScopeKey, ans.keys[0].next), false)

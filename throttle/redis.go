@@ -23,10 +23,6 @@ const DefaultTimeout = 50 * time.Millisecond
 // connectWait is how long NewRedisStore waits for Redis.
 const connectWait = 5 * time.Second
 
-// maxUnderWay bounds the commands that the client has at a time, and so those
-// that were given up and still hang in it.
-const maxUnderWay = 64
-
 // RedisOptions are the settings of a RedisStore. The zero value is usable.
 type RedisOptions struct {
 	// Prefix starts every key and the channel. "": "headgate". No braces.
@@ -36,8 +32,9 @@ type RedisOptions struct {
 	// than half of it: a call that comes while a claim is under way waits for
 	// that one and its own.
 	Timeout time.Duration
-	// StartWithout makes a Redis that can't be reached at start an outage
-	// instead of an error.
+	// StartWithout makes a Redis that can't be reached or used at start an outage
+	// instead of an error: one that begins with New, and is logged and told like
+	// any other.
 	StartWithout bool
 }
 
@@ -53,11 +50,11 @@ type RedisStore struct {
 	timeout time.Duration
 	script  *redis.Script
 
-	process  string // this process, in the set of the live ones
-	born     time.Time
-	heard    atomic.Int64              // when Redis last answered without an error, in nanoseconds since born
+	process  string                    // this process, in the set of the live ones
 	listened atomic.Pointer[time.Time] // when the subscription last said anything; nil: it is dead
 	underWay *semaphore.Weighted
+	shards   shards
+	missing  error // what was missing at start
 
 	ctx   context.Context
 	close context.CancelFunc
@@ -75,7 +72,7 @@ type RedisStore struct {
 // NewRedisStore returns a store on client, which it never closes. It waits up
 // to 5 s for Redis, and makes sure that the user may do what the store does;
 // an error names what is missing. With RedisOptions.StartWithout it returns a
-// store in any case, and the first call finds out.
+// store in any case, and every throttle on it begins with an outage.
 func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, error) {
 	if v := reflect.ValueOf(client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, fmt.Errorf("throttle: NewRedisStore: the client is nil")
@@ -95,19 +92,18 @@ func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, e
 		script:   redis.NewScript(claimSource),
 		process:  uuid.NewString(),
 		underWay: semaphore.NewWeighted(maxUnderWay),
+		shards:   newShards(client),
 		watchers: map[int]func(notice){},
 		joined:   make(chan struct{}, 1),
 		live:     1,
-		born:     time.Now(),
 	}
-	s.heard.Store(int64(-s.timeout)) // never
 	s.ctx, s.close = context.WithCancel(context.Background())
-	sub := client.Subscribe(s.ctx, keys.events())
-	if err := s.connect(sub); err != nil && !o.StartWithout {
+	sub, err := s.connect()
+	if err != nil && !o.StartWithout {
 		s.close()
-		_ = sub.Close()
 		return nil, err
 	}
+	s.missing = err
 	s.loops.Add(2)
 	go s.listen(sub)
 	go s.beat()
@@ -131,13 +127,19 @@ func (s *RedisStore) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	_, _ = bounded(ctx, s, func(ctx context.Context) (any, error) {
+	_, _ = bounded(ctx, s, s.shards.of(s.keys.live()), func(ctx context.Context) (any, error) {
 		return nil, s.client.HDel(ctx, s.keys.live(), s.process).Err()
 	})
 	return nil
 }
 
 func (s *RedisStore) immediate() bool { return false }
+
+func (s *RedisStore) trouble() error { return s.missing }
+
+func (s *RedisStore) shard(account string) string {
+	return s.shards.of(s.keys.account(account)).name
+}
 
 func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
 	var p packer
@@ -149,11 +151,12 @@ func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
 	if plain.plain(c) {
 		args = append(args, plain.buf)
 	}
-	reply, err := bounded(ctx, s, func(ctx context.Context) (string, error) {
-		reply, err := s.run(ctx, keys, args...)
+	at := s.shards.of(keys[0])
+	reply, err := bounded(ctx, s, at, func(ctx context.Context) (string, error) {
+		reply, err := s.run(ctx, at, keys, args...)
 		for again := 0; again < maxAgain && c.number > 0 && broken(err) && ctx.Err() == nil; again++ {
 			// Whether the claim was applied or not, it charges once.
-			reply, err = s.run(ctx, keys, args...)
+			reply, err = s.run(ctx, at, keys, args...)
 		}
 		return reply, err
 	})
@@ -161,6 +164,7 @@ func (s *RedisStore) claim(ctx context.Context, c *claim) (answer, error) {
 		return answer{}, errForgot
 	}
 	if err != nil {
+		s.shards.moved(err)
 		return answer{}, err
 	}
 	u := unpacker{buf: []byte(reply)}
@@ -200,13 +204,13 @@ const askAgain = 5 * time.Millisecond
 // run runs the script, and again while the slot of its records is on its way to
 // another node with some of them there and some not: then it was certainly not
 // applied, and that says nothing about other accounts.
-func (s *RedisStore) run(ctx context.Context, keys []string, args ...any) (reply string, err error) {
+func (s *RedisStore) run(ctx context.Context, at *shard, keys []string, args ...any) (reply string, err error) {
 	err = backoff.Retry(func() error {
 		reply, err = s.runOnce(ctx, keys, args)
 		if !redis.HasErrorPrefix(err, "TRYAGAIN") {
 			return backoff.Permanent(err)
 		}
-		s.answered() // it isn't silent
+		at.heardNow() // it isn't silent
 		return err
 	}, backoff.WithContext(backoff.NewConstantBackOff(askAgain), ctx))
 	return reply, err
@@ -236,46 +240,6 @@ func (s *RedisStore) eval(ctx context.Context, name, script string, keys []strin
 	}
 	return cmd.Text()
 }
-
-// bounded runs f and waits for it no longer than ctx, whatever the client does
-// with its own timeouts. A command that was given up goes on until the client
-// lets it go, and keeps its place among those that may be under way.
-func bounded[T any](ctx context.Context, s *RedisStore, f func(context.Context) (T, error)) (T, error) {
-	type result struct {
-		v   T
-		err error
-	}
-	done := make(chan result, 1)
-	if err := s.underWay.Acquire(ctx, 1); err != nil {
-		var zero T
-		return zero, s.late(fmt.Errorf("too many commands are under way: %w", err))
-	}
-	go func() {
-		defer s.underWay.Release(1)
-		v, err := f(ctx)
-		if err == nil {
-			s.answered() // too late for its own claim, perhaps
-		}
-		done <- result{v, err}
-	}()
-	select {
-	case r := <-done:
-		return r.v, r.err
-	case <-ctx.Done():
-		var zero T
-		return zero, s.late(ctx.Err())
-	}
-}
-
-// late is the error of a command that wasn't answered in time. Redis is silent
-// if it hasn't answered anything else for as long as one may take, either.
-func (s *RedisStore) late(err error) error {
-	since := time.Since(s.born) - time.Duration(s.heard.Load())
-	return &lateError{silent: since >= s.timeout, err: err}
-}
-
-// answered notes that Redis has, by the clock that nobody sets.
-func (s *RedisStore) answered() { s.heard.Store(int64(time.Since(s.born))) }
 
 func (s *RedisStore) watch(f func(notice)) func() {
 	s.mu.Lock()

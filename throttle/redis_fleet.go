@@ -45,8 +45,8 @@ end
 return {rank, live, new}`)
 
 // connect waits for Redis, loads the script and makes sure that the user may
-// do all that the store does.
-func (s *RedisStore) connect(sub *redis.PubSub) error {
+// do all that the store does. It returns the subscription.
+func (s *RedisStore) connect() (*redis.PubSub, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, connectWait)
 	defer cancel()
 	steps := []struct {
@@ -55,32 +55,62 @@ func (s *RedisStore) connect(sub *redis.PubSub) error {
 	}{
 		{"a connection", func() error { return s.awaitRedis(ctx) }},
 		{"the right to SCRIPT LOAD", func() error { return s.script.Load(ctx, s.client).Err() }},
-		{"the rights to EVALSHA, EVAL, TIME, MGET and the keys " + s.keys.prefix + ":*", func() error {
-			c := claim{account: "start", budget: "start", dry: true}
-			var p packer
-			p.claim(&c)
-			_, err := s.run(ctx, s.keys.of(&c), string(p.buf), s.keys.events())
+		{"the rights to EVALSHA, TIME, MGET and the keys " + s.keys.prefix + ":*", func() error { return s.try(ctx, "evalsha", s.script.Hash()) }},
+		{"the right to EVAL", func() error { return s.try(ctx, "eval", claimSource) }}, // after a SCRIPT FLUSH
+		{"the rights to SET and, in a script, to PUBLISH to " + s.keys.events(), func() error {
+			_, err := s.claim(ctx, testClaim("start"))
 			return err
 		}},
 		{"the rights to HSET, HGETALL, HDEL and PEXPIRE on " + s.keys.live(), func() error { return s.beatOnce(ctx) }},
 		{"the right to PUBLISH to " + s.keys.events(), func() error {
 			return s.client.Publish(ctx, s.keys.events(), joined+s.process).Err()
 		}},
-		{"the right to SUBSCRIBE to " + s.keys.events(), func() error {
-			_, err := sub.Receive(ctx)
-			if err == nil {
-				s.listenedNow()
-			}
-			return err
-		}},
+	}
+	refused := func(right string, err error) error {
+		return fmt.Errorf("throttle: NewRedisStore: Redis refuses %s, or is out of reach: %w", right, err)
 	}
 	for _, step := range steps {
-		if _, err := bounded(ctx, s, func(context.Context) (any, error) { return nil, step.do() }); err != nil {
-			return fmt.Errorf("throttle: NewRedisStore: Redis refuses %s, or is out of reach: %w", step.right, err)
+		if err := s.within(ctx, func(context.Context) error { return step.do() }); err != nil {
+			return nil, refused(step.right, err)
 		}
 	}
+	sub, err := bounded(ctx, s, s.shards.whole, s.subscribe)
+	if err != nil {
+		return nil, refused("the right to SUBSCRIBE to "+s.keys.events(), err)
+	}
+	s.listenedNow()
 	s.warm(ctx)
-	return nil
+	return sub, nil
+}
+
+// subscribe returns a subscription that is confirmed. Making one asks nobody how
+// long it may take, so one that comes too late is closed.
+func (s *RedisStore) subscribe(ctx context.Context) (*redis.PubSub, error) {
+	sub := s.client.Subscribe(s.ctx, s.keys.events())
+	_, err := sub.ReceiveTimeout(ctx, connectWait)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = sub.Close()
+		return nil, err
+	}
+	return sub, nil
+}
+
+// within runs f no longer than ctx.
+func (s *RedisStore) within(ctx context.Context, f func(context.Context) error) error {
+	_, err := bounded(ctx, s, s.shards.whole, func(ctx context.Context) (any, error) { return nil, f(ctx) })
+	return err
+}
+
+// try runs the script in one of its two ways, for nothing.
+func (s *RedisStore) try(ctx context.Context, command, script string) error {
+	c := claim{account: "start", budget: "start", dry: true}
+	var p packer
+	p.claim(&c)
+	_, err := s.eval(ctx, command, script, s.keys.of(&c), []any{string(p.buf), s.keys.events()})
+	return err
 }
 
 // warmConnections is how many connections are opened at start: a first burst of
@@ -91,7 +121,9 @@ const warmConnections = 8
 func (s *RedisStore) warm(ctx context.Context) {
 	var g errgroup.Group
 	for range warmConnections {
-		g.Go(func() error { return s.client.Ping(ctx).Err() })
+		g.Go(func() error {
+			return s.within(ctx, func(ctx context.Context) error { return s.client.Ping(ctx).Err() })
+		})
 	}
 	_ = g.Wait()
 }
@@ -131,7 +163,7 @@ func (s *RedisStore) beat() {
 func (s *RedisStore) recount() {
 	ctx, cancel := context.WithTimeout(s.ctx, beatEvery)
 	defer cancel()
-	_, _ = bounded(ctx, s, func(ctx context.Context) (any, error) { return nil, s.beatOnce(ctx) })
+	_, _ = bounded(ctx, s, s.shards.of(s.keys.live()), func(ctx context.Context) (any, error) { return nil, s.beatOnce(ctx) })
 }
 
 func (s *RedisStore) beatOnce(ctx context.Context) error {

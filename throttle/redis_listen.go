@@ -35,47 +35,96 @@ func (s *RedisStore) listenedNow() bool {
 
 // listen passes notices on until the store is closed. What is missed while the
 // subscription is dead is found with the next claim.
+//
+// The client may hang for as long as its own settings say, in a subscription
+// and in the making of one. Such a one is left to itself, each time after twice
+// as long, so that there are few of them however long Redis is away.
 func (s *RedisStore) listen(sub *redis.PubSub) {
 	defer s.loops.Done()
-	for s.ctx.Err() == nil {
-		s.listenOn(sub)
+	for patience := 2 * hearWithin; s.ctx.Err() == nil; sub = nil {
+		if s.listenOn(sub, patience) {
+			patience = 2 * hearWithin
+		} else {
+			patience *= 2
+		}
 		s.listened.Store(nil)
 		s.pass(notice{kind: noticeDeaf})
 		select {
 		case <-s.ctx.Done():
-			return
 		case <-time.After(hearWithin / 10):
 		}
-		sub = s.client.Subscribe(s.ctx, s.keys.events())
 	}
-	_ = sub.Close()
 }
 
-// listenOn passes on what one subscription says until it is dead.
-func (s *RedisStore) listenOn(sub *redis.PubSub) {
+// listenOn passes on what one subscription says until it is dead, or shows no
+// sign of life for so long. It reports whether it wasn't left hanging. Where
+// there is none it is made.
+func (s *RedisStore) listenOn(sub *redis.PubSub, patience time.Duration) bool {
+	ctx, leave := context.WithCancel(s.ctx)
+	defer leave()
+	signs, ended := make(chan string), make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.receive(ctx, sub, signs)
+	}()
+	hangs := time.NewTimer(patience)
+	defer hangs.Stop()
+	for {
+		select {
+		case payload := <-signs:
+			patience = 2 * hearWithin
+			hangs.Reset(patience)
+			// Nothing is spent by leases until what was said has been heard.
+			if payload != "" {
+				s.hear(payload)
+			}
+			if s.listenedNow() {
+				s.pass(notice{kind: noticeHears})
+			}
+		case <-ended:
+			return true
+		case <-hangs.C:
+			return false
+		case <-s.ctx.Done():
+			return true
+		}
+	}
+}
+
+// receive hands on what a subscription says, and "" for other signs of life,
+// until it is dead or ctx ends.
+func (s *RedisStore) receive(ctx context.Context, sub *redis.PubSub, signs chan<- string) {
+	if sub == nil {
+		var err error
+		if sub, err = s.subscribe(ctx); err != nil {
+			return
+		}
+	}
 	// The client's reads don't end with the context.
-	stop := context.AfterFunc(s.ctx, func() { _ = sub.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = sub.Close() })
 	defer func() {
 		if stop() {
 			_ = sub.Close()
 		}
 	}()
 	for pinged := false; ; {
-		m, err := sub.ReceiveTimeout(s.ctx, hearWithin)
+		m, err := sub.ReceiveTimeout(ctx, hearWithin)
 		var silence net.Error
 		switch {
 		case err == nil:
 			pinged = false
-			// Nothing is spent by leases until what was said has been heard.
+			payload := ""
 			if m, ok := m.(*redis.Message); ok {
-				s.hear(m.Payload)
+				payload = m.Payload
 			}
-			if s.listenedNow() {
-				s.pass(notice{kind: noticeHears})
+			select {
+			case signs <- payload:
+			case <-ctx.Done():
+				return
 			}
 		case !pinged && errors.As(err, &silence) && silence.Timeout():
 			pinged = true
-			if sub.Ping(s.ctx) != nil {
+			if sub.Ping(ctx) != nil {
 				return
 			}
 		default:

@@ -9,9 +9,12 @@ import (
 // look sends dry claims in one pipeline. Where a server doesn't know the script
 // it is loaded, and asked again.
 func (s *RedisStore) look(ctx context.Context, claims []claim) ([]answer, error) {
+	if len(claims) == 0 {
+		return nil, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, verdictWait)
 	defer cancel()
-	return bounded(ctx, s, func(ctx context.Context) ([]answer, error) {
+	return bounded(ctx, s, s.shards.of(s.keys.account(claims[0].account)), func(ctx context.Context) ([]answer, error) {
 		answers, err := s.lookOnce(ctx, claims)
 		if redis.HasErrorPrefix(err, "NOSCRIPT") {
 			if err := s.script.Load(ctx, s.client).Err(); err != nil {

@@ -21,12 +21,24 @@ type Status struct {
 	Keys []KeyStatus
 	// Live is how many processes share the store, for all that is known.
 	Live int
-	// Outage is whether the store is out of reach, since when and why.
-	Outage bool
-	Since  time.Time
-	Cause  error
+	// Outage is whether the store, or a part of it, is out of reach, since when
+	// and why. While it is, Outages are the parts, the first one first; Since
+	// and Cause are those of the first.
+	Outage  bool
+	Since   time.Time
+	Cause   error
+	Outages []OutageStatus
 	// Asked is when the store was asked for the use of the limits; zero: never.
 	Asked time.Time
+}
+
+// An OutageStatus is a part of the store that is out of reach.
+type OutageStatus struct {
+	// Server is the one of a cluster, host and port; "": the whole store.
+	Server string
+	Since  time.Time
+	// Cause is the error that showed it.
+	Cause error
 }
 
 // A BudgetStatus is one budget of one account.
@@ -100,9 +112,9 @@ func (t *Throttle) Status(ctx context.Context) (Status, error) {
 		s.Budgets = append(s.Budgets, b)
 	}
 	s.Keys, s.Live, s.Asked = t.refusedKeys(now), t.sharers(), seen.when
-	t.outage.mu.Lock()
-	defer t.outage.mu.Unlock()
-	s.Outage, s.Since, s.Cause = !t.outage.since.IsZero(), t.outage.since, t.outage.cause
+	if s.Outages = t.outage.status(); len(s.Outages) > 0 {
+		s.Outage, s.Since, s.Cause = true, s.Outages[0].Since, s.Outages[0].Cause
+	}
 	return s, err
 }
 

@@ -20,6 +20,12 @@ type Store interface {
 	hears() bool
 	// fleet returns this process's rank among the live ones and their number.
 	fleet() (rank, live int)
+	// shard names the part of the store where an account lives, which may be out
+	// of reach while others aren't; "": it has no parts, or they aren't known.
+	// It waits for nothing.
+	shard(account string) string
+	// trouble is what was missing when the store was made; nil: nothing.
+	trouble() error
 }
 
 // A notice is a change of state that is pushed to every process, so that it is

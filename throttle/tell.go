@@ -73,16 +73,6 @@ func (t *Throttle) tellModelDenied(q *queue, model string, length time.Duration,
 	t.observe(Event{Kind: EventModelDenied, Account: q.a.id, Model: model, Budget: q.name, Wait: length, Verdict: v})
 }
 
-func (t *Throttle) tellOutage(began bool, cause error, lasted time.Duration) {
-	if began {
-		t.cfg.Logger.Error("headgate: the store is out of reach", "err", cause)
-		t.observe(Event{Kind: EventOutageStart, Err: cause})
-		return
-	}
-	t.cfg.Logger.Info("headgate: the store is back", "after", lasted)
-	t.observe(Event{Kind: EventOutageEnd, Wait: lasted})
-}
-
 func (t *Throttle) tellLimit(q *queue, limit string, reported int64) {
 	t.cfg.Logger.Warn("headgate: the vendor reports another limit", "account", q.a.id, "budget", q.name,
 		"configured", limit, "reported", reported)

@@ -83,6 +83,9 @@ func New(c Config) (*Throttle, error) {
 	t.outage = newOutage(t)
 	t.done, t.stop = context.WithCancel(context.Background())
 	t.stopWatch = t.store.watch(t.heard)
+	if err := t.store.trouble(); err != nil {
+		t.outage.failed("", err)
+	}
 	return t, nil
 }
 
@@ -259,7 +262,7 @@ func (q *queue) close() {
 	q.returnAllLocked()
 	q.pushed = true
 	q.errand = q.errand || q.seated
-	if q.sending || !q.workLocked() || q.t.outage.down() {
+	if q.sending || !q.workLocked() || q.t.outage.down(q.a.id) {
 		q.mu.Unlock()
 		return
 	}

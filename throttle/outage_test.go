@@ -215,14 +215,15 @@ func TestARedisThatCannotBeUsedIsAnErrorAtStartUnlessTheOptionSaysOtherwise(t *t
 		t.Run(tt.name, func(t *testing.T) {
 			client := redis.NewClient(&tt.options)
 			defer client.Close()
-			_, err := NewRedisStore(client, RedisOptions{})
+			const wait = 2 * time.Second // for him who doesn't listen
+			_, err := newRedisStore(client, RedisOptions{}, wait)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want an error that names %q", err, tt.want)
 			}
 			if strings.Contains(err.Error(), "pw") {
 				t.Errorf("the error contains the password: %v", err)
 			}
-			store, err := NewRedisStore(client, RedisOptions{StartWithout: true})
+			store, err := newRedisStore(client, RedisOptions{StartWithout: true}, wait)
 			if err != nil {
 				t.Fatalf("StartWithout: %v", err)
 			}

@@ -74,6 +74,10 @@ type RedisStore struct {
 // an error names what is missing. With RedisOptions.StartWithout it returns a
 // store in any case, and every throttle on it begins with an outage.
 func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, error) {
+	return newRedisStore(client, o, connectWait)
+}
+
+func newRedisStore(client redis.UniversalClient, o RedisOptions, wait time.Duration) (*RedisStore, error) {
 	if v := reflect.ValueOf(client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, fmt.Errorf("throttle: NewRedisStore: the client is nil")
 	}
@@ -98,7 +102,7 @@ func NewRedisStore(client redis.UniversalClient, o RedisOptions) (*RedisStore, e
 		live:     1,
 	}
 	s.ctx, s.close = context.WithCancel(context.Background())
-	sub, err := s.connect()
+	sub, err := s.connect(wait)
 	if err != nil && !o.StartWithout {
 		s.close()
 		return nil, err

@@ -44,10 +44,10 @@ for i = 1, #all, 2 do
 end
 return {rank, live, new}`)
 
-// connect waits for Redis, loads the script and makes sure that the user may
+// connect waits so long for Redis, loads the script and makes sure that the user may
 // do all that the store does. It returns the subscription.
-func (s *RedisStore) connect() (*redis.PubSub, error) {
-	ctx, cancel := context.WithTimeout(s.ctx, connectWait)
+func (s *RedisStore) connect(wait time.Duration) (*redis.PubSub, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, wait)
 	defer cancel()
 	steps := []struct {
 		right string

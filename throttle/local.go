@@ -85,8 +85,11 @@ func (s settlement) with(r run, limits int) settlement {
 	return s
 }
 
-// mirror charges what the store has let through to this process's part, too.
-// What is given back later isn't: too little room here is better than too much.
+// mirror charges what the store has let through to this process's part, too, and
+// takes over how much of each limit everybody has used: of the room that is left,
+// too, a process has its part and no more. What is given back later isn't taken
+// over, nor is room that others haven't used: too little room here is better than
+// too much.
 func (o *outage) mirror(q *queue, b *batch, ans *answer) {
 	if len(q.limits) == 0 || o.t.store.immediate() {
 		return // a store in memory is never away
@@ -104,9 +107,27 @@ func (o *outage) mirror(q *queue, b *batch, ans *answer) {
 	if l := b.claim.lease; l != nil && ans.leased > 0 {
 		spent = spent.with(run{n: int(ans.leased), cost: l.cost}, len(q.limits))
 	}
-	if spent.delta != nil && !b.claim.dry {
-		o.settle(q, spent)
+	if b.claim.dry {
+		return
 	}
+	c := claim{account: q.a.id, budget: q.id, limits: o.part(q), own: q.own}
+	c.floors = o.partsUsed(q, c.limits, ans.used)
+	if spent.delta != nil {
+		c.settles = []settlement{spent}
+	}
+	o.local.decide(&c, -1)
+}
+
+// partsUsed is what has to be used of this process's parts at least, if it may
+// spend no more than its part of the room that is left of the whole.
+func (o *outage) partsUsed(q *queue, parts []spec, used []float64) []float64 {
+	rank, live := o.fleet()
+	floors := make([]float64, len(parts))
+	for i := range min(len(parts), len(used)) {
+		room := partOf(max(0, q.limits[i].size()-used[i]), rank, live)
+		floors[i] = max(0, parts[i].size()-room)
+	}
+	return floors
 }
 
 // paused tells the local store of a pause; budget "" is the whole account's.
@@ -131,12 +152,7 @@ func (o *outage) note(a *account, budget string, v verdictNote) {
 
 // part is this process's part of a queue's limits.
 func (o *outage) part(q *queue) []spec {
-	rank, live := o.t.store.fleet()
-	if n := o.t.cfg.Instances; n > 0 {
-		live = n
-	}
-	live = max(1, live)
-	rank %= live
+	rank, live := o.fleet()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if p := q.part; p.limits != nil && p.rank == rank && p.live == live {
@@ -144,6 +160,17 @@ func (o *outage) part(q *queue) []spec {
 	}
 	q.part = part{rank: rank, live: live, limits: partsOf(q.limits, rank, live)}
 	return q.part.limits
+}
+
+// fleet returns this process's rank and how many there are, for all that is known
+// or configured.
+func (o *outage) fleet() (rank, live int) {
+	rank, live = o.t.store.fleet()
+	if n := o.t.cfg.Instances; n > 0 {
+		live = n
+	}
+	live = max(1, live)
+	return rank % live, live
 }
 
 // A part is what one process of a fleet may spend by itself.

@@ -115,10 +115,7 @@ func (q *queue) limitAmong(r Report, from, to int) int {
 // most as there.
 func (q *queue) floorLocked(i int, r Report, now time.Time) {
 	s := &q.limits[i]
-	size := s.amount
-	if s.isBucket() {
-		size = s.burst
-	}
+	size := s.size()
 	if r.Remaining < 0 || r.Per == 0 && float64(r.Limit) != s.amount && float64(r.Limit) != size {
 		return
 	}

@@ -91,6 +91,14 @@ func (s *spec) most(lane int) float64 {
 // isBucket reports whether the limit is counted as a bucket. GCRA is: it lets a
 // call of cost c go at the very instants at which a bucket of Burst units
 // holds c, and differs in how it is told, not in what it does.
+// size is the most that can be used at once.
+func (s *spec) size() float64 {
+	if s.isBucket() {
+		return s.burst
+	}
+	return s.amount
+}
+
 func (s *spec) isBucket() bool { return s.algorithm == TokenBucket || s.algorithm == GCRA }
 
 // A counter is the state of one limit. Which fields it uses is up to the

@@ -195,7 +195,7 @@ func (f *shardFleet) onlyAwayFrom(t *testing.T, key Fingerprint, addr string) {
 // used is what the store says of the account's limit.
 func (f *shardFleet) used(t *testing.T, key Fingerprint) int64 {
 	t.Helper()
-	q, _ := f.th.queueFor(Call{Key: key, Model: "m"})
+	q, _ := f.th.queueFor(&Call{Key: key, Model: "m"})
 	answers, err := f.th.store.look(context.Background(), []claim{{account: q.a.id, budget: q.id, limits: q.limits, own: q.own, dry: true}})
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,8 @@ func mayFallBack(err error) bool {
 
 // admitOne asks for one candidate. Where it would repeat an attempt that has
 // paused what it needs, it isn't let through before the vendor's wait has
-// passed, whatever pause the throttle made of that.
+// passed, whatever pause the throttle made of that: none in a dry run, whose
+// permit holds nothing while it is waited here.
 func (w *trip) admitOne(c candidate, before *outcome) (fare, error) {
 	if before == nil {
 		return w.admit(c, time.Time{})
@@ -69,7 +70,9 @@ func (w *trip) admitOne(c candidate, before *outcome) (fare, error) {
 		return f, err
 	}
 	switch left := time.Until(before.due); {
-	case left > longestHold:
+	case f.permit.DryRun() && left > longestSleep:
+		err = errTooLong // and a dry run sends nobody to a backup
+	case left > longestHold && !f.permit.DryRun():
 		err = errTooEarly
 	case left > 0:
 		err = w.sleepUntil(before.due)

@@ -52,8 +52,8 @@ func WithAccount(account func(*http.Request) string) Option {
 // Otherwise it comes half a second after the answer, half more or less at
 // random, and twice that each time after, up to 8 s. Either way it leaves no
 // earlier than 250 ms after the vendor's own wait has passed. One of more than
-// five minutes (30 seconds, where it pauses nothing) isn't waited for, nor any
-// that would outlast the context's deadline. A retry that can't be made leaves
+// five minutes (30 seconds, where it pauses nothing, or a dry run holds nobody
+// back for a pause) isn't waited for, nor any that would outlast the context's deadline. A retry that can't be made leaves
 // the caller the vendor's answer, or the base's error, as it was. The end of the
 // context and Request.Cancel end every wait at once, with their error.
 //

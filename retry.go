@@ -25,6 +25,9 @@ const (
 	longestHold = time.Second
 )
 
+// errTooLong is a wait that a dry run would have to sleep here.
+var errTooLong = errors.New("headgate: a retry would have to wait for too long")
+
 var errTooEarly = errors.New("headgate: a retry would come before the vendor's wait has passed, or too late")
 
 // repeat makes further attempts, as long as that is safe and may help, and

@@ -132,7 +132,7 @@ func (a *account) learnKey(id Fingerprint, v keyView, verdict Verdict, probeRefu
 			k.verdict = verdict
 		}
 	}
-	start := k.refused && !k.probing && a.t.cfg.Probe.Send != nil
+	start := k.refused && !k.probing && a.t.sendsProbes()
 	k.probing = k.probing || start
 	queues := a.queuesLocked()
 	a.mu.Unlock()

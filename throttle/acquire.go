@@ -16,7 +16,8 @@ import (
 // It returns a *DeniedError for a call that isn't let through; an error that
 // matches ErrInvalidCall for a negative cost or an unknown lane; and the
 // context's own error where the context had already ended. In each case
-// nothing is charged.
+// nothing is charged. In a dry run the only denials are those of a closed
+// throttle, and a context that ends meanwhile gives its own error.
 func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
@@ -29,10 +30,10 @@ func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
 		return Permit{}, err
 	}
 	if e := a.tooLarge(); e != nil {
-		return Permit{}, t.refuse(a, e)
+		return t.refuseAtOnce(a, e)
 	}
 	if e := a.refusedHere(ctx); e != nil {
-		return Permit{}, t.refuse(a, e)
+		return t.refuseAtOnce(a, e)
 	}
 	return t.proceed(ctx, a)
 }
@@ -46,7 +47,7 @@ func (t *Throttle) proceed(ctx context.Context, a *ask) (Permit, error) {
 		return p, nil
 	}
 	if e := a.q.enter(a); e != nil {
-		return Permit{}, t.refuse(a, a.tooLate(ctx, e))
+		return t.refuseAtOnce(a, a.tooLate(ctx, e))
 	}
 	return a.wait(ctx)
 }
@@ -54,19 +55,19 @@ func (t *Throttle) proceed(ctx context.Context, a *ask) (Permit, error) {
 // askPool has asks that no queue ever had, to be used again.
 var askPool = sync.Pool{New: func() any { return new(ask) }}
 
-// refuse is deny for an ask that is in no queue and won't be in one.
-func (t *Throttle) refuse(a *ask, e *DeniedError) error {
-	err := t.deny(a, e)
+// refuseAtOnce is refuse for an ask that is in no queue and won't be in one.
+func (t *Throttle) refuseAtOnce(a *ask, e *DeniedError) (Permit, error) {
+	p, err := t.refuse(a, e, 0)
 	*a = ask{}
 	askPool.Put(a)
-	return err
+	return p, err
 }
 
 // proceedGated lets a call through the gate of a budget without limits. When
 // they have been learned meanwhile, it goes by those.
 func (t *Throttle) proceedGated(ctx context.Context, a *ask) (Permit, error) {
 	if e := a.q.gate.enter(ctx, a); e != nil {
-		return Permit{}, t.deny(a, e)
+		return t.refuseAtOnce(a, e)
 	}
 	if a.q.retired.Load() {
 		a.gate.leave(false)
@@ -74,16 +75,16 @@ func (t *Throttle) proceedGated(ctx context.Context, a *ask) (Permit, error) {
 		b := a.in(to)
 		b.gate = nil
 		if e := b.tooLarge(); e != nil {
-			return Permit{}, t.deny(b, e)
+			return t.refuseAtOnce(b, e)
 		}
 		return t.proceed(ctx, b)
 	}
 	if e := a.q.enter(a); e != nil {
 		a.gate.leave(false)
-		return Permit{}, t.deny(a, a.tooLate(ctx, e))
+		return t.refuseAtOnce(a, a.tooLate(ctx, e))
 	}
 	p, err := a.wait(ctx)
-	if err != nil {
+	if err != nil || p.DryRun() {
 		a.gate.leave(false)
 	}
 	return p, err
@@ -155,7 +156,7 @@ func (a *ask) refusedHere(ctx context.Context) *DeniedError {
 	if !k.refused || a.holds != "" {
 		return nil
 	}
-	if left := time.Until(k.next); left > 0 || a.q.t.cfg.Probe.Send != nil {
+	if left := time.Until(k.next); left > 0 || a.q.t.sendsProbes() {
 		return a.keyDenial(k, left)
 	}
 	a.mayProbe = true
@@ -184,7 +185,10 @@ func (a *ask) wait(ctx context.Context) (Permit, error) {
 			case replyGo:
 				return a.q.t.admit(a, r), nil
 			case replyDenied:
-				return Permit{}, a.q.t.deny(a, a.tooLate(ctx, r.err))
+				if r.moved != nil {
+					a = r.moved
+				}
+				return a.q.t.refuse(a, a.tooLate(ctx, r.err), r.key.gen)
 			case replyMoved:
 				return r.moved.wait(ctx)
 			}
@@ -198,11 +202,14 @@ func (a *ask) wait(ctx context.Context) (Permit, error) {
 			expired = timer.C
 		case <-expired:
 			if e, left := a.q.giveUp(a); left {
-				return Permit{}, a.q.t.deny(a, a.tooLate(ctx, e))
+				return a.q.t.refuse(a, a.tooLate(ctx, e), 0)
 			}
 			expired = nil
 		case <-ctx.Done():
 			e := a.q.abandon(a)
+			if a.q.dry {
+				return Permit{}, ctx.Err() // nobody denies it, and it won't be sent
+			}
 			e.cause = ctx.Err()
 			return Permit{}, a.q.t.deny(a, e)
 		}
@@ -214,7 +221,8 @@ func (a *ask) wait(ctx context.Context) (Permit, error) {
 const lastMoment = 2 * time.Millisecond
 
 // Check returns what Acquire would say, and spends nothing: nil where the call
-// would go at once, else the *DeniedError of a call that may not wait.
+// would go at once, else the *DeniedError of a call that may not wait. In a dry
+// run, where every call goes, that is nil.
 func (t *Throttle) Check(ctx context.Context, call Call) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -225,6 +233,9 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 	}
 	if t.closed.Load() {
 		return a.denial(ErrClosed)
+	}
+	if a.q.dry {
+		return nil
 	}
 	if e := a.tooLarge(); e != nil {
 		return e

@@ -140,7 +140,7 @@ func (q *queue) tell(a *ask, o outcome, b *batch, ans *answer, now time.Time) ti
 		q.noteEmptyLocked(a, o, b, now)
 	}
 	if !a.gone {
-		a.answers <- reply{kind: replyDenied, err: q.explain(a, o, c, ans)}
+		a.answers <- reply{kind: replyDenied, err: q.explain(a, o, c, ans), key: ans.keyOf(c, a.call.Key)}
 	}
 	return time.Time{}
 }
@@ -221,7 +221,8 @@ func (q *queue) explain(a *ask, o outcome, c *claim, ans *answer) *DeniedError {
 	case deniedStore:
 		e = a.denial(ErrStore)
 	}
-	if e.RetryAfter = durationOf(o.wait); o.wait >= maxWait || o.code == deniedRoom && q.limits[o.limit].inFlight() {
+	e.timeless = o.code == deniedRoom && q.limits[o.limit].inFlight()
+	if e.RetryAfter = durationOf(o.wait); o.wait >= maxWait || e.timeless {
 		e.RetryAfter = 0 // it doesn't fit, however long one waits; or nobody knows when a call ends
 	}
 	return e

@@ -50,7 +50,7 @@ type reply struct {
 	local bool // charged to this process alone, in the round of bookings round
 	round int
 	lease *chunk // it was spent from one
-	moved *ask   // what it has become in another queue
+	moved *ask   // what it has become in another queue, or would have
 	err   *DeniedError
 }
 
@@ -63,8 +63,17 @@ const (
 	replyMoved
 )
 
-// patience is how long the ask would still wait, in microseconds.
+// patience is how long the ask will still wait, in microseconds: in a dry run
+// not at all.
 func (a *ask) patience(now time.Time) float64 {
+	if a.q.dry {
+		return 0
+	}
+	return a.untilDeadline(now)
+}
+
+// untilDeadline is how long its lane and its caller let it wait, in microseconds.
+func (a *ask) untilDeadline(now time.Time) float64 {
 	if a.deadline.IsZero() {
 		return maxWait
 	}

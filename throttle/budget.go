@@ -24,7 +24,9 @@ type Budget struct {
 	// start. Without any, few calls of this process are in flight until the
 	// vendor has reported one: one at first, twice as many with every answer.
 	Learn bool
-	// DryRun decides and reports, and denies nothing.
+	// DryRun decides and reports, and denies and delays no call of the budget:
+	// not for its own limits, nor for the account's, a pause or a refused key. See
+	// the package's section on dry runs.
 	DryRun bool
 	// Outage is what happens to the budget's calls while the store is out of
 	// reach. The strictest of lane, budget and Config that is named wins.
@@ -108,8 +110,6 @@ func (b Budget) validate() error {
 	switch {
 	case strings.ContainsAny(b.Name, "\x00\x01"):
 		return fmt.Errorf("Name is %q, want no control characters 0 and 1", b.Name)
-	case b.DryRun:
-		return notBuilt("DryRun", true)
 	case !b.Tenants.off():
 		return notBuilt("Tenants", "a policy")
 	case b.Outage > OutageClosed:

@@ -50,7 +50,9 @@ type Config struct {
 	// QueueLimit is how many calls may wait per budget and process. 0:
 	// DefaultQueueLimit.
 	QueueLimit int
-	// DryRun decides and reports, and denies and delays nothing.
+	// DryRun decides and reports, and denies and delays nothing: every budget is
+	// run dry. Refused keys are probed by callers' requests, whatever Probe.Send
+	// is. See the package's section on dry runs.
 	DryRun bool
 	// Logger gets one line per change of state, never one per call. nil:
 	// slog.Default().
@@ -175,8 +177,6 @@ func (c Config) validatePolicies() error {
 		return fmt.Errorf("Lease.%w", err)
 	}
 	switch {
-	case c.DryRun:
-		return notBuilt("DryRun", true)
 	case c.QueueLimit < 0:
 		return fmt.Errorf("QueueLimit is %d, want 0 or more", c.QueueLimit)
 	case c.Instances < 0:

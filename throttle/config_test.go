@@ -125,9 +125,7 @@ func TestConfigsThatAreNotBuiltSaySo(t *testing.T) {
 		return Config{Budgets: []Budget{b}}
 	}
 	tests := map[string]Config{
-		"Budgets[0].DryRun":  budget(func(b *Budget) { b.DryRun = true }),
 		"Budgets[0].Tenants": budget(func(b *Budget) { b.Tenants.Share = 0.5 }),
-		"DryRun":             {DryRun: true},
 	}
 	for field, c := range tests {
 		if _, err := New(c); !errors.Is(err, ErrNotBuilt) || !strings.HasPrefix(err.Error(), "throttle: Config."+field+": ") {

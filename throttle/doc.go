@@ -128,6 +128,44 @@
 //     TestAnAdmittedCallIsOneCommand and, after each conformance test, a look at
 //     all keys.
 //
+// # Dry run
+//
+// Config.DryRun, or Budget.DryRun for one budget, shows what the limits would do
+// before they do it. Each call is decided as always, as one that may not wait.
+// What has room is charged as always. What enforcement would have denied or
+// delayed goes at once, with a [Permit] that holds nothing: it isn't counted,
+// now or when it is settled, so that what is used is what enforcement would have
+// let through. Of calls that enforcement would have delayed none is counted
+// later, either.
+//
+// Each such call is one [Event] with DryRun set, is counted by reason in the
+// budget's [BudgetStatus], and the first of a budget and a reason is logged; a
+// line about the next follows no sooner than the limit's window, the pause or the
+// refusal has passed, and a minute at least. By reason:
+//
+//   - ErrBudget: no room, or calls in flight until a limit is learned. The call
+//     takes no slot of a limit on calls in flight, and leaves no ticket.
+//   - ErrPaused: the answer may make the pause longer, which enforcement would
+//     not have seen.
+//   - ErrKeyRefused, ErrCreditExhausted: as with enforcement, one call per
+//     interval is the probe, of the whole fleet, and its answer alone opens the
+//     key. It is a caller's own call, with Config.DryRun also where Probe.Send is
+//     set: a dry run sends nothing that wasn't to be sent anyway.
+//   - ErrModelDenied, ErrTooLarge: the call goes.
+//   - ErrStore: a closed outage mode lets calls go. The others decide as always.
+//   - ErrQueueFull doesn't occur: nobody waits.
+//   - ErrClosed and ErrInvalidCall stay errors: they are no decision about a
+//     budget. So does a context that has ended.
+//
+// What is left by a vendor's own word raises no count: the vendor counts the calls
+// too that enforcement would have kept from it. Pauses, refusals, denied models
+// and learned limits are taken from every answer. They hold for the whole fleet:
+// for processes and budgets that aren't run dry as well.
+// TestADryRunCountsWhatEnforcementWouldAndLetsEverythingGo,
+// TestADryRunHoldsNothingBackForAnyReason,
+// TestADryRunsAnswersSetPausesAndKeys, TestADryRunProbesWithCallersCallsOnly,
+// TestADryRunIsLoggedOncePerWindow, TestTheEndOfADryRunKeepsWhatIsUsed.
+//
 // # Choices
 //
 // Where several readings were possible:
@@ -175,5 +213,5 @@
 // # Not built yet
 //
 // [New] refuses, with an error that matches [ErrNotBuilt], what the
-// configuration already has a place for: dry runs and tenants.
+// configuration already has a place for: tenants.
 package throttle

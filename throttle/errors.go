@@ -61,7 +61,8 @@ type DeniedError struct {
 	// helps, as with ErrTooLarge and ErrClosed.
 	RetryAfter time.Duration
 
-	cause error // the context's error, or the store's
+	cause    error // the context's error, or the store's
+	timeless bool  // nobody knows when there is room: calls in flight have to end
 }
 
 // Error names the reason, the model, the lane, the limit and the wait.

@@ -5,7 +5,11 @@ import "time"
 // An Event is one decision or change of state, as Config.Observe sees it. It
 // contains no credential.
 type Event struct {
-	Kind    EventKind
+	Kind EventKind
+	// DryRun marks a decision of which only the report was made: the call went at
+	// once, and isn't counted. Enforcement would have denied it (EventDenied), or
+	// would have let it wait for Wait (EventAdmitted); Err says why.
+	DryRun  bool
 	Time    time.Time
 	Key     Fingerprint
 	Account string

@@ -42,6 +42,11 @@ func (g *gate) enter(ctx context.Context, a *ask) *DeniedError {
 		a.gate = g
 		return nil
 	}
+	if a.q.dry {
+		e := a.denial(ErrBudget)
+		e.Limit, e.timeless = gateText, true
+		return e
+	}
 	if g.waiting.Add(1) > int64(a.q.t.cfg.QueueLimit) {
 		g.waiting.Add(-1)
 		return a.denial(ErrQueueFull)

@@ -37,6 +37,9 @@ type permitInfo struct {
 	round int     // of bookings that tells the store, if local
 	lease *chunk  // it was spent from; nil: none
 	gate  *gate   // it has passed; nil: none
+	// uncounted marks a call that goes in a dry run only: nothing was charged, and
+	// nothing is held.
+	uncounted bool
 }
 
 var permitStates = sync.Pool{New: func() any { return new(permitState) }}
@@ -85,6 +88,13 @@ func (p Permit) Probe() bool {
 	return ok && info.probe != ""
 }
 
+// DryRun reports whether the call goes only because of a dry run: enforcement
+// would have denied or delayed it. Nothing is charged for it, whatever it costs.
+func (p Permit) DryRun() bool {
+	info, ok := p.look()
+	return ok && info.uncounted
+}
+
 // Answered says what the vendor's answer meant. Pauses and refusals hold in
 // this process when it returns, and have been written to the store or kept for
 // when that is back. It may be called again where the answer's body says more
@@ -100,7 +110,7 @@ func (p Permit) Answered(v Verdict) {
 // what its zero and negative fields mean.
 func (p Permit) Settle(actual Cost) {
 	info, ok := p.end()
-	if !ok {
+	if !ok || info.uncounted {
 		return
 	}
 	q := info.q
@@ -130,7 +140,7 @@ func (q *queue) differenceIn(delta []float64, now, was *Cost) (_ []float64, diff
 
 // Done ends the permit and keeps the estimate.
 func (p Permit) Done() {
-	if info, ok := p.end(); ok {
+	if info, ok := p.end(); ok && !info.uncounted {
 		info.over(true)
 	}
 }
@@ -138,7 +148,7 @@ func (p Permit) Done() {
 // Cancel ends the permit of a call that was never sent: no byte of it reached
 // the vendor. Everything is given back.
 func (p Permit) Cancel() {
-	if info, ok := p.end(); ok {
+	if info, ok := p.end(); ok && !info.uncounted {
 		var was [fewLimits]float64
 		delta := info.q.needsIn(was[:0], info.cost)
 		for i := range delta {

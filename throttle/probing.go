@@ -48,6 +48,11 @@ func (m *probeMark) used() bool {
 	return m.gave
 }
 
+// sendsProbes reports whether refused keys are probed by requests of their own.
+// In a dry run they aren't: callers' requests go anyway, and one of them is the
+// probe.
+func (t *Throttle) sendsProbes() bool { return t.cfg.Probe.Send != nil && !t.cfg.DryRun }
+
 // startProbeLoop probes a refused key by probe.Policy.Send until it is open.
 // The store sees to it that one process of the fleet probes at a time.
 func (t *Throttle) startProbeLoop(a *account, id Fingerprint) {

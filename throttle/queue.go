@@ -29,6 +29,8 @@ type queue struct {
 	price  Price
 	sells  bool // there is a price
 	free   bool // of a model that no budget matches
+	dry    bool // its calls all go; see dryrun.go
+	tally  atomic.Pointer[tally]
 	// process tells this queue's claims from those of every other, of this
 	// process and of others: the throttle's own bytes and a number.
 	process string
@@ -90,9 +92,11 @@ const (
 func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q := &queue{
 		t: t, a: a, id: id, name: b.Name, outage: b.Outage, price: b.Price, sells: b.Price != Price{}, free: b.free,
+		dry:    t.cfg.DryRun || b.DryRun,
 		room:   lanes.NewRoom[*ask](len(t.cfg.Lanes)),
 		denied: map[modelID]deniedUntil{}, empties: make([]emptied, len(t.cfg.Lanes)),
 	}
+	q.tally.Store(&tally{})
 	q.process = t.id + string(binary.BigEndian.AppendUint32(nil, t.queues.Add(1)))
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
 	q.own = len(q.limits)

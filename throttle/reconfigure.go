@@ -90,6 +90,7 @@ func (q *queue) hand(next *queue) {
 	if next == nil {
 		return
 	}
+	next.tally.Store(q.tally.Load())
 	next.mu.Lock()
 	defer next.mu.Unlock()
 	next.guesses = guesses
@@ -179,7 +180,7 @@ func (q *queue) move(a *ask, to *queue) {
 		e = to.enter(b)
 	}
 	if e != nil {
-		a.answers <- reply{kind: replyDenied, err: e}
+		a.answers <- reply{kind: replyDenied, err: e, moved: b}
 		return
 	}
 	a.answers <- reply{kind: replyMoved, moved: b}

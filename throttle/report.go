@@ -33,7 +33,8 @@ const Unsaid = -1
 // quota: the count is raised, in the whole fleet, with the next claim. It is
 // never lowered by a report. A budget with Learn takes its limits from reports.
 // Any other limit that differs from the configured one is
-// logged once, and told as an event.
+// logged once, and told as an event. In a dry run no count is raised: the vendor
+// counts calls, too, that enforcement would have kept from it.
 //
 // Reports apply to the limits of the permit's budget and account with the same
 // unit and window; one whose window isn't said applies where a single limit has
@@ -69,7 +70,9 @@ func (q *queue) reported(reports []Report) {
 			if q.differsLocked(i, r) {
 				news = append(news, func() { q.t.tellLimit(q, q.limits[i].text, r.Limit) })
 			}
-			q.floorLocked(i, r, now)
+			if !q.dry { // there the vendor counts calls that enforcement would have kept from it
+				q.floorLocked(i, r, now)
+			}
 		}
 	}
 	if q.floors != nil && len(q.settles) == 0 {

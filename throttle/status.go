@@ -55,6 +55,13 @@ type BudgetStatus struct {
 	// account's pause; 0: neither is paused. Verdict is what began it.
 	Paused  time.Duration
 	Verdict Verdict
+	// DryRun is whether its calls are neither denied nor delayed. WouldDeny and
+	// WouldWait are how many calls of this process enforcement would have denied or
+	// delayed since it has known the budget, by reason: budget, paused, key_refused,
+	// credit_exhausted, model_denied, too_large or store. They are nil where nothing
+	// is run dry.
+	DryRun               bool
+	WouldDeny, WouldWait map[string]int64
 	// Leased is how many calls this process can send without asking.
 	Leased int64
 	// GuessInput and GuessOutput are by what a guess of tokens is multiplied
@@ -132,6 +139,9 @@ func (q *queue) status(now time.Time) BudgetStatus {
 	defer q.mu.Unlock()
 	b := BudgetStatus{Account: q.a.id, Budget: q.name, Waiting: q.room.Len() + q.gate.waits(), WaitingBy: map[string]int{},
 		GuessInput: q.guesses.input.factor, GuessOutput: q.guesses.output.factor}
+	if b.DryRun = q.dry; q.dry {
+		b.WouldDeny, b.WouldWait = q.tally.Load().status()
+	}
 	if _, model, ok := strings.Cut(q.id, "\x00"); ok {
 		b.Model = model
 	}

@@ -1,0 +1,131 @@
+package throttle
+
+import (
+	"sync"
+	"time"
+)
+
+// dryrun.go lets calls go that enforcement would deny or delay. The decision is
+// the same in every part, of a call that may not wait: what goes is charged as
+// always. What doesn't is counted here, told, and sent with a permit that holds
+// nothing.
+
+// refuse ends an ask that isn't let through: with its denial or, in a dry run,
+// with leave to go all the same. gen is the generation of its key as the store
+// last said it, 0 where it wasn't asked.
+func (t *Throttle) refuse(a *ask, e *DeniedError, gen float64) (Permit, error) {
+	if !a.q.dry || e.Reason == ErrClosed {
+		return Permit{}, t.deny(a, e)
+	}
+	waits := a.wouldWait(e)
+	a.q.tally.Load().note(t, a, e, waits)
+	kind := EventDenied
+	if waits {
+		kind = EventAdmitted
+	}
+	t.observe(Event{
+		Kind: kind, DryRun: true, Key: e.Key, Account: a.call.Account, Model: e.Model, Budget: e.Budget,
+		Lane: e.Lane, Wait: e.RetryAfter, Verdict: e.Verdict, Err: e,
+	})
+	return newPermit(permitInfo{
+		q: a.q, key: a.call.Key, model: a.call.Model, id: a.id,
+		keyAt: max(gen, a.q.a.keyNow(a.call.Key).gen), uncounted: true,
+	}), nil
+}
+
+// wouldWait reports whether enforcement would have the call wait, where it
+// denies one that may not.
+func (a *ask) wouldWait(e *DeniedError) bool {
+	if e.Reason != ErrBudget && e.Reason != ErrPaused {
+		return false
+	}
+	left := a.untilDeadline(time.Now())
+	if e.timeless {
+		return left > 0
+	}
+	return e.RetryAfter > 0 && float64(e.RetryAfter.Microseconds()) <= left
+}
+
+// A tally counts what a dry run lets go, of one budget of one account. It goes
+// on when the budget is changed. It is safe for concurrent use.
+type tally struct {
+	mu     sync.Mutex
+	denied [len(dryReasons)]int64
+	waited [len(dryReasons)]int64
+	// quiet is until when no further line is logged for a reason, and silent how
+	// many there would have been.
+	quiet  [len(dryReasons)]time.Time
+	silent [len(dryReasons)]int64
+}
+
+// dryReasons are those for which a dry run lets calls go, and their words.
+var dryReasons = [...]struct {
+	reason error
+	word   string
+}{
+	{ErrBudget, "budget"},
+	{ErrPaused, "paused"},
+	{ErrKeyRefused, "key_refused"},
+	{ErrCreditExhausted, "credit_exhausted"},
+	{ErrModelDenied, "model_denied"},
+	{ErrTooLarge, "too_large"},
+	{ErrStore, "store"},
+}
+
+// dryQuiet is how long at least no second line is logged about a budget and a
+// reason.
+const dryQuiet = time.Minute
+
+// note counts a call, and logs the first denial of its budget and reason in the
+// limit's window, or while the pause or the refusal behind it lasts.
+func (c *tally) note(t *Throttle, a *ask, e *DeniedError, waits bool) {
+	i := 0
+	for i < len(dryReasons)-1 && dryReasons[i].reason != e.Reason {
+		i++
+	}
+	now := time.Now()
+	c.mu.Lock()
+	if waits {
+		c.waited[i]++
+		c.mu.Unlock()
+		return
+	}
+	c.denied[i]++
+	if now.Before(c.quiet[i]) {
+		c.silent[i]++
+		c.mu.Unlock()
+		return
+	}
+	more := c.silent[i]
+	c.quiet[i], c.silent[i] = now.Add(max(dryQuiet, e.RetryAfter, a.q.windowOf(e.Limit))), 0
+	c.mu.Unlock()
+	t.cfg.Logger.Warn("headgate: dry run: a call goes that would have been denied", "account", a.q.a.id, "budget", e.Budget,
+		"model", e.Model, "lane", e.Lane, "reason", dryReasons[i].word, "limit", e.Limit, "retry_after", e.RetryAfter, "since_last", more)
+}
+
+// windowOf is the window of the limit of that text; 0: it has none.
+func (q *queue) windowOf(text string) time.Duration {
+	for i := range q.limits {
+		if q.limits[i].text == text {
+			return durationOf(q.limits[i].per)
+		}
+	}
+	return 0
+}
+
+// status says how many calls went, by reason: that would have been denied, and
+// that would have waited.
+func (c *tally) status() (denied, waited map[string]int64) {
+	denied, waited = map[string]int64{}, map[string]int64{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, r := range dryReasons {
+		if c.denied[i] > 0 {
+			denied[r.word] = c.denied[i]
+		}
+		if c.waited[i] > 0 {
+			waited[r.word] = c.waited[i]
+		}
+	}
+	return denied, waited
+}

@@ -1,0 +1,501 @@
+package throttle_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/headgate-go/headgate/lanes"
+	"github.com/headgate-go/headgate/probe"
+	"github.com/headgate-go/headgate/throttle"
+	"github.com/redis/go-redis/v9"
+)
+
+// A witness keeps the events of calls and the lines about dry runs.
+type witness struct {
+	mu     sync.Mutex
+	events []throttle.Event
+	log    bytes.Buffer
+}
+
+// watch has a configuration's throttle report to the witness.
+func (w *witness) watch(c throttle.Config) throttle.Config {
+	c.Observe = func(e throttle.Event) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if e.Kind <= throttle.EventProbe {
+			w.events = append(w.events, e)
+		}
+	}
+	c.Logger = slog.New(slog.NewTextHandler(w, nil))
+	return c
+}
+
+func (w *witness) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if strings.Contains(string(line), "dry run") {
+		w.log.Write(line)
+	}
+	return len(line), nil
+}
+
+func (w *witness) lines() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Split(strings.TrimSuffix(w.log.String(), "\n"), "\n")
+}
+
+// last is the event of the last call.
+func (w *witness) last(t *testing.T) throttle.Event {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.events) == 0 {
+		t.Fatal("nothing was observed")
+	}
+	return w.events[len(w.events)-1]
+}
+
+func statusOf(t *testing.T, th *throttle.Throttle) throttle.BudgetStatus {
+	t.Helper()
+	s, err := th.Status(context.Background())
+	if err != nil || len(s.Budgets) != 1 {
+		t.Fatalf("Status: %+v, %v", s, err)
+	}
+	return s.Budgets[0]
+}
+
+// enforcing counts how many calls of a cost an enforcing process on the same
+// store lets go.
+func enforcing(t *testing.T, th *throttle.Throttle, c throttle.Call, most int) int {
+	t.Helper()
+	for n := range most {
+		if _, err := tryNow(t, th, c); err != nil {
+			return n
+		}
+	}
+	return most
+}
+
+func TestADryRunCountsWhatEnforcementWouldAndLetsEverythingGo(t *testing.T) {
+	eachStore(t, func(t *testing.T, fl fleet) {
+		var w witness
+		limits := budget(throttle.Requests(10, 24*time.Hour), throttle.Tokens(1000, 24*time.Hour))
+		th := newThrottle(t, w.watch(throttle.Config{Store: fl.open(t), Lanes: patient(), Budgets: limits, DryRun: true}))
+		uncounted := 0
+		for i := range 25 {
+			p, err := tryNow(t, th, tokens(100))
+			if err != nil {
+				t.Fatalf("call %d: %v", i, err)
+			}
+			if p.DryRun() {
+				uncounted++
+			}
+			// What isn't counted is not settled, either.
+			p.Settle(throttle.Cost{InputTokens: 50})
+		}
+		// After the settlement of ten calls only requests are short.
+		if uncounted != 15 {
+			t.Errorf("%d of 25 calls weren't counted, want 15", uncounted)
+		}
+		if b := statusOf(t, th); !b.DryRun || !maps.Equal(b.WouldDeny, map[string]int64{"budget": 15}) || len(b.WouldWait) != 0 {
+			t.Errorf("status: %v, %v, %v", b.DryRun, b.WouldDeny, b.WouldWait)
+		}
+		if err := th.Check(context.Background(), call()); err != nil {
+			t.Errorf("Check: %v, want nil as every call goes", err)
+		}
+		if e := w.last(t); e.Kind != throttle.EventDenied || !e.DryRun || !errors.Is(e.Err, throttle.ErrBudget) || e.Wait <= 0 {
+			t.Errorf("event: %+v", e)
+		}
+		// A process that enforces finds exactly what enforcement would have used.
+		other := newThrottle(t, throttle.Config{Store: fl.open(t), Lanes: patient(), Budgets: limits})
+		if n := enforcing(t, other, call(), 5); n != 0 {
+			t.Errorf("%d more requests fit, want 0", n)
+		}
+		poll(t, func() bool { // for the last settlements to be written
+			s := statusOf(t, th)
+			return len(s.Limits) == 2 && s.Limits[0].Used == 10 && s.Limits[1].Used == 500
+		})
+		everyKeyExpires(t, fl)
+	})
+}
+
+// poll waits for something that needs a look at the store, of which a throttle
+// takes one a second.
+func poll(t *testing.T, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(30 * time.Second); ; <-tick.C {
+		if is() {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("it didn't come to be")
+		}
+	}
+}
+
+func TestADryRunHoldsNothingBackForAnyReason(t *testing.T) {
+	busy := throttle.Verdict{Class: throttle.Busy, Scope: throttle.ScopeModel, Wait: 30 * time.Second}
+	answered := func(v throttle.Verdict) func(*testing.T, *throttle.Throttle) {
+		return func(t *testing.T, th *throttle.Throttle) {
+			p := goes(t, th, context.Background(), call())
+			p.Answered(v)
+			p.Done()
+		}
+	}
+	hold := func(t *testing.T, th *throttle.Throttle) { goes(t, th, context.Background(), call()) }
+	for name, tt := range map[string]struct {
+		budget  throttle.Budget
+		wait    time.Duration
+		before  func(*testing.T, *throttle.Throttle)
+		tokens  int64
+		reason  error
+		waits   bool
+		retryIn time.Duration
+	}{
+		"budget, at once": {budget: throttle.Budget{Limits: []throttle.Limit{throttle.Requests(1, time.Minute).Using(throttle.FixedWindow)}},
+			before: hold, reason: throttle.ErrBudget, retryIn: time.Minute},
+		"budget, too late": {budget: throttle.Budget{Limits: []throttle.Limit{throttle.Requests(1, time.Minute).Using(throttle.TokenBucket)}},
+			wait: 59 * time.Second, before: hold, reason: throttle.ErrBudget, retryIn: time.Minute},
+		"budget, in time": {budget: throttle.Budget{Limits: []throttle.Limit{throttle.Requests(1, time.Minute).Using(throttle.TokenBucket)}},
+			wait: 61 * time.Second, before: hold, reason: throttle.ErrBudget, waits: true, retryIn: time.Minute},
+		"in flight":           {budget: throttle.Budget{Limits: []throttle.Limit{throttle.InFlight(1)}}, before: hold, reason: throttle.ErrBudget},
+		"in flight, in time":  {budget: throttle.Budget{Limits: []throttle.Limit{throttle.InFlight(1)}}, wait: time.Second, before: hold, reason: throttle.ErrBudget, waits: true},
+		"until it is learned": {budget: throttle.Budget{Learn: true}, wait: time.Second, before: hold, reason: throttle.ErrBudget, waits: true},
+		"too large":           {budget: throttle.Budget{Limits: []throttle.Limit{throttle.Tokens(10, time.Minute)}}, wait: time.Hour, tokens: 11, reason: throttle.ErrTooLarge},
+		"paused":              {budget: throttle.Budget{}, before: answered(busy), reason: throttle.ErrPaused, retryIn: 30 * time.Second},
+		"paused, in time":     {budget: throttle.Budget{}, wait: time.Minute, before: answered(busy), reason: throttle.ErrPaused, waits: true, retryIn: 30 * time.Second},
+		"key": {budget: throttle.Budget{}, wait: time.Hour, before: answered(throttle.Verdict{Class: throttle.KeyRefused, Scope: throttle.ScopeKey}),
+			reason: throttle.ErrKeyRefused, retryIn: 5 * time.Minute},
+		"credit": {budget: throttle.Budget{}, wait: time.Hour, before: answered(throttle.Verdict{Class: throttle.CreditExhausted, Scope: throttle.ScopeKey}),
+			reason: throttle.ErrCreditExhausted, retryIn: 5 * time.Minute},
+		"model": {budget: throttle.Budget{}, wait: time.Hour, before: answered(throttle.Verdict{Class: throttle.ModelDenied, Scope: throttle.ScopeModel}),
+			reason: throttle.ErrModelDenied, retryIn: 5 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				var w witness
+				tt.budget.Models, tt.budget.DryRun = []string{model}, true
+				th := newThrottle(t, w.watch(throttle.Config{
+					Lanes: []lanes.Lane{{Name: "live", Share: 1, Wait: tt.wait}}, Budgets: []throttle.Budget{tt.budget},
+				}))
+				// A fixed window's beginning, and no less.
+				time.Sleep(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)))
+				if tt.before != nil {
+					tt.before(t, th)
+				}
+				began := time.Now()
+				for range 3 {
+					p := goes(t, th, context.Background(), tokens(tt.tokens))
+					if !p.DryRun() {
+						t.Fatal("it is counted")
+					}
+					p.Cancel()
+				}
+				if took := time.Since(began); took != 0 {
+					t.Errorf("three calls took %v", took)
+				}
+				want := throttle.EventDenied
+				if tt.waits {
+					want = throttle.EventAdmitted
+				}
+				if e := w.last(t); e.Kind != want || !e.DryRun || !errors.Is(e.Err, tt.reason) || e.Wait.Round(time.Second) != tt.retryIn {
+					t.Errorf("event: %+v", e)
+				}
+				b := statusOf(t, th)
+				counts, none := b.WouldDeny, b.WouldWait
+				if tt.waits {
+					counts, none = none, counts
+				}
+				word := map[error]string{
+					throttle.ErrBudget: "budget", throttle.ErrPaused: "paused", throttle.ErrKeyRefused: "key_refused", throttle.ErrTooLarge: "too_large",
+					throttle.ErrCreditExhausted: "credit_exhausted", throttle.ErrModelDenied: "model_denied",
+				}[tt.reason]
+				if !maps.Equal(counts, map[string]int64{word: 3}) || len(none) > 0 || b.Waiting != 0 {
+					t.Errorf("status: would deny %v, would wait %v, %d wait", b.WouldDeny, b.WouldWait, b.Waiting)
+				}
+			})
+		})
+	}
+}
+
+// An unknown lane, an ended context and a closed throttle are no decision about
+// a budget.
+func TestWhatADryRunStillRefuses(t *testing.T) {
+	th := newThrottle(t, throttle.Config{DryRun: true})
+	c := call()
+	c.Lane = lanes.Lane{Name: "nobody's"}
+	if _, err := th.Acquire(context.Background(), c); !errors.Is(err, throttle.ErrInvalidCall) {
+		t.Errorf("unknown lane: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := th.Acquire(ctx, call()); err != context.Canceled {
+		t.Errorf("ended context: %v", err)
+	}
+	_ = th.Close()
+	denied(t, th, context.Background(), call(), throttle.ErrClosed)
+	deniedBy(t, throttle.Permit{}, th.Check(context.Background(), call()), throttle.ErrClosed)
+}
+
+// A dry run of one budget leaves the others alone, but what its answers say of
+// the key holds for them.
+func TestADryRunsAnswersSetPausesAndKeys(t *testing.T) {
+	eachStore(t, func(t *testing.T, fl fleet) {
+		dry := throttle.Budget{Models: []string{model}, DryRun: true, Limits: []throttle.Limit{throttle.Requests(1, 24*time.Hour)}}
+		cfg := throttle.Config{Lanes: patient(), Budgets: []throttle.Budget{dry, {Models: []string{"other"}}}}
+		a, b := cfg, cfg
+		a.Store, b.Store = fl.open(t), fl.open(t)
+		first, second := newThrottle(t, a), newThrottle(t, b)
+		other := throttle.Call{Key: key, Model: "other"}
+		goes(t, first, context.Background(), call()).Done()
+		goes(t, second, context.Background(), other).Done()
+
+		p := goes(t, first, context.Background(), call())
+		if !p.DryRun() {
+			t.Fatal("the second call is counted")
+		}
+		p.Answered(throttle.Verdict{Class: throttle.KeyRefused, Scope: throttle.ScopeKey})
+		p.Done()
+		poll(t, func() bool {
+			_, err := tryNow(t, second, other)
+			return errors.Is(err, throttle.ErrKeyRefused)
+		})
+		if p := goes(t, second, context.Background(), call()); !p.DryRun() {
+			t.Error("a call with a refused key is counted")
+		}
+
+		// Of an account whose key isn't refused: a pause of all its budgets.
+		paused := throttle.Call{Key: "k", Account: "paused", Model: model}
+		goes(t, first, context.Background(), paused).Done()
+		p = goes(t, first, context.Background(), paused)
+		p.Answered(throttle.Verdict{Class: throttle.Busy, Scope: throttle.ScopeKey, Wait: time.Minute})
+		p.Done()
+		elsewhere := throttle.Call{Key: "k", Account: "paused", Model: "other"}
+		if _, err := tryNow(t, second, elsewhere); !errors.Is(err, throttle.ErrPaused) {
+			t.Errorf("elsewhere: %v, want the pause", err)
+		}
+		everyKeyExpires(t, fl)
+	})
+}
+
+// While a key is refused every call goes, but one per interval is the probe, and
+// nothing else is ever sent.
+func TestADryRunProbesWithCallersCallsOnly(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		sent := 0
+		th := newThrottle(t, throttle.Config{DryRun: true, Probe: probe.Policy{
+			Every: time.Minute, Send: func(context.Context, string) error { sent++; return nil },
+		}})
+		refuse := throttle.Verdict{Class: throttle.KeyRefused, Scope: throttle.ScopeKey}
+		p := goes(t, th, context.Background(), call())
+		p.Answered(refuse)
+		p.Done()
+		probes := 0
+		for range 30 { // for five minutes
+			p := goes(t, th, context.Background(), call())
+			if p.Probe() {
+				probes++
+				p.Answered(refuse)
+			} else {
+				p.Answered(throttle.Verdict{}) // says nothing of the key
+			}
+			p.Done()
+			time.Sleep(10 * time.Second)
+		}
+		if probes != 4 || sent != 0 {
+			t.Errorf("%d calls were probes, and %d requests were sent for one; want 4 and 0", probes, sent)
+		}
+		p = goes(t, th, context.Background(), call())
+		if !p.Probe() || p.DryRun() {
+			t.Fatal("five minutes later no probe is due")
+		}
+		p.Answered(throttle.Verdict{})
+		p.Done()
+		if p := goes(t, th, context.Background(), call()); p.Probe() || p.DryRun() {
+			t.Error("the answered probe hasn't opened the key")
+		}
+	})
+}
+
+func TestADryRunIsLoggedOncePerWindow(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var w witness
+		th := newThrottle(t, w.watch(throttle.Config{
+			Lanes: patient(), DryRun: true, Budgets: budget(throttle.Requests(1, 10*time.Minute).Using(throttle.FixedWindow)),
+		}))
+		time.Sleep(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)))
+		for range 4 { // windows
+			for range 100 {
+				p, err := tryNow(t, th, call())
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.Done()
+			}
+			time.Sleep(10 * time.Minute)
+		}
+		lines := w.lines()
+		if len(lines) != 4 {
+			t.Fatalf("%d lines, want one per window:\n%s", len(lines), strings.Join(lines, "\n"))
+		}
+		for _, want := range []string{"reason=budget", "since_last=98", `limit="1 requests per 10m0s"`, "lane=now", "budget=" + model} {
+			if !strings.Contains(lines[1], want) {
+				t.Errorf("the second line lacks %s: %s", want, lines[1])
+			}
+		}
+		// What would only have waited is no denial.
+		goes(t, th, context.Background(), call()).Done()
+		goes(t, th, context.Background(), call()).Done()
+		if n := len(w.lines()); n != 4 {
+			t.Errorf("%d lines after a call that would have waited", n)
+		}
+		if b := statusOf(t, th); b.WouldDeny["budget"] != 4*99 || b.WouldWait["budget"] != 1 {
+			t.Errorf("would deny %v, would wait %v", b.WouldDeny, b.WouldWait)
+		}
+	})
+}
+
+func TestTheEndOfADryRunKeepsWhatIsUsed(t *testing.T) {
+	eachStore(t, func(t *testing.T, fl fleet) {
+		dry := budget(throttle.Requests(3, 24*time.Hour))
+		dry[0].DryRun = true
+		th := newThrottle(t, throttle.Config{Store: fl.open(t), Lanes: patient(), Budgets: dry})
+		for range 2 {
+			goes(t, th, context.Background(), call()).Done()
+		}
+		real := budget(throttle.Requests(3, 24*time.Hour))
+		if err := th.SetBudgets(real); err != nil {
+			t.Fatal(err)
+		}
+		if n := enforcing(t, th, call(), 5); n != 1 {
+			t.Errorf("%d calls went after the dry run, want the third", n)
+		}
+		if b := statusOf(t, th); b.DryRun || b.WouldDeny != nil {
+			t.Errorf("status: %+v", b)
+		}
+		if err := th.SetBudgets(dry); err != nil {
+			t.Fatal(err)
+		}
+		if p := goes(t, th, context.Background(), call()); !p.DryRun() {
+			t.Error("a fourth call is counted")
+		}
+	})
+}
+
+// Calls that wait when a dry run begins go at once.
+func TestADryRunThatBeginsLetsThoseGoWhoWait(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		limit := throttle.Requests(6, time.Hour).Using(throttle.TokenBucket).WithBurst(1)
+		th := newThrottle(t, throttle.Config{Lanes: patient(), Budgets: budget(limit)})
+		goes(t, th, context.Background(), call()).Done()
+		permits := make(chan throttle.Permit, 3)
+		for range 3 {
+			go func() {
+				p, err := th.Acquire(context.Background(), call())
+				if err != nil {
+					t.Error(err)
+				}
+				permits <- p
+			}()
+		}
+		time.Sleep(time.Second)
+		dry := budget(limit)
+		dry[0].DryRun = true
+		began := time.Now()
+		if err := th.SetBudgets(dry); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if p := <-permits; !p.DryRun() {
+				t.Error("a call that waited is counted")
+			}
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("they went after %v", took)
+		}
+		if b := statusOf(t, th); b.Waiting != 0 || b.WouldWait["budget"] != 3 {
+			t.Errorf("status: %d wait, would wait %v", b.Waiting, b.WouldWait)
+		}
+	})
+}
+
+// With leases a dry run counts no less and no more.
+func TestADryRunWithLeasesCountsWhatEnforcementWould(t *testing.T) {
+	eachStore(t, func(t *testing.T, fl fleet) {
+		limits := budget(throttle.Requests(100, 24*time.Hour))
+		cfg := throttle.Config{Lanes: patient(), Budgets: limits, DryRun: true, Store: fl.open(t)}
+		cfg.Lease.Chunk = 10
+		th := newThrottle(t, cfg)
+		counted := 0
+		for range 150 {
+			p := goes(t, th, context.Background(), call())
+			if !p.DryRun() {
+				counted++
+			}
+			p.Done()
+		}
+		if counted != 100 {
+			t.Errorf("%d calls of 150 were counted, want 100", counted)
+		}
+	})
+}
+
+// A vendor who counts what enforcement would have kept from it doesn't change
+// what enforcement would have used.
+func TestADryRunBelievesItsOwnCount(t *testing.T) {
+	for _, dry := range []bool{false, true} {
+		t.Run(fmt.Sprint(dry), func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				th := newThrottle(t, throttle.Config{Lanes: patient(), DryRun: dry, Budgets: budget(throttle.Requests(10, 24*time.Hour))})
+				p := goes(t, th, context.Background(), call())
+				p.Reported(throttle.Report{Unit: throttle.UnitRequests, Per: 24 * time.Hour, Limit: 10, Remaining: 2})
+				p.Done()
+				time.Sleep(time.Second)
+				want := int64(8)
+				if dry {
+					want = 1
+				}
+				if used := statusOf(t, th).Limits[0].Used; used != want {
+					t.Errorf("%d requests are used, want %d", used, want)
+				}
+			})
+		})
+	}
+}
+
+// An outage whose mode would deny every call denies none.
+func TestADryRunGoesOnWithoutItsStore(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+	t.Cleanup(func() { _ = client.Close() })
+	store, err := throttle.NewRedisStore(client, throttle.RedisOptions{StartWithout: true, Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	var w witness
+	b := budget(throttle.Requests(1, 24*time.Hour))
+	b[0].DryRun, b[0].Outage = true, throttle.OutageClosed
+	th := newThrottle(t, w.watch(throttle.Config{Store: store, Lanes: patient(), Budgets: b}))
+	for range 3 {
+		if p := goes(t, th, context.Background(), call()); !p.DryRun() {
+			t.Error("a call is counted where enforcement would have denied it")
+		}
+	}
+	if e := w.last(t); e.Kind != throttle.EventDenied || !errors.Is(e.Err, throttle.ErrStore) {
+		t.Errorf("event: %+v", e)
+	}
+	if b := statusOf(t, th); b.WouldDeny["store"] != 3 {
+		t.Errorf("would deny %v", b.WouldDeny)
+	}
+}

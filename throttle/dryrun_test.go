@@ -195,12 +195,14 @@ func TestADryRunHoldsNothingBackForAnyReason(t *testing.T) {
 					tt.before(t, th)
 				}
 				began := time.Now()
-				for range 3 {
+				for _, end := range []func(throttle.Permit){
+					throttle.Permit.Cancel, throttle.Permit.Done, func(p throttle.Permit) { p.Settle(throttle.Cost{InputTokens: 1}) },
+				} {
 					p := goes(t, th, context.Background(), tokens(tt.tokens))
 					if !p.DryRun() {
 						t.Fatal("it is counted")
 					}
-					p.Cancel()
+					end(p)
 				}
 				if took := time.Since(began); took != 0 {
 					t.Errorf("three calls took %v", took)
@@ -324,6 +326,94 @@ func TestADryRunProbesWithCallersCallsOnly(t *testing.T) {
 		p.Done()
 		if p := goes(t, th, context.Background(), call()); p.Probe() || p.DryRun() {
 			t.Error("the answered probe hasn't opened the key")
+		}
+	})
+}
+
+// The answer to a call that isn't counted is one of its key as it is now, in a
+// process that hasn't heard of the key before, too.
+func TestAnUncountedCallsAnswerIsOfItsKeysGeneration(t *testing.T) {
+	eachStore(t, func(t *testing.T, fl fleet) {
+		cfg := throttle.Config{
+			Lanes: patient(), DryRun: true, Probe: probe.Policy{Every: time.Millisecond},
+			Budgets: budget(throttle.Requests(2, 24*time.Hour)),
+		}
+		a, b := cfg, cfg
+		a.Store, b.Store = fl.open(t), fl.open(t)
+		first, second := newThrottle(t, a), newThrottle(t, b)
+		refuse := throttle.Verdict{Class: throttle.KeyRefused, Scope: throttle.ScopeKey}
+		p := goes(t, first, context.Background(), call())
+		p.Answered(refuse)
+		p.Done()
+		poll(t, func() bool { // a probe opens it again
+			p := goes(t, first, context.Background(), call())
+			defer p.Done()
+			p.Answered(throttle.Verdict{})
+			return p.Probe()
+		})
+		p = goes(t, second, context.Background(), call())
+		if !p.DryRun() {
+			t.Fatal("a third call is counted")
+		}
+		p.Answered(refuse)
+		p.Done()
+		if s, _ := second.Status(context.Background()); len(s.Keys) != 1 {
+			t.Errorf("refused keys: %+v, want the one", s.Keys)
+		}
+	})
+}
+
+// What goes only because of a dry run leaves the way free that leads to the
+// first learned limit.
+func TestADryRunKeepsNoPlaceAtAGate(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		th := newThrottle(t, throttle.Config{
+			DryRun: true, Lanes: patient(), Budgets: []throttle.Budget{{Models: []string{model}, Learn: true}},
+			Account: []throttle.Limit{throttle.Requests(1, time.Hour)},
+		})
+		goes(t, th, context.Background(), call()).Cancel()
+		goes(t, th, context.Background(), call()).Done() // and now two may be in flight
+		for range 3 {
+			if _, err := tryNow(t, th, call()); err != nil { // never ended
+				t.Fatal(err)
+			}
+		}
+		if b := statusOf(t, th); b.WouldDeny["budget"] != 3 {
+			t.Fatalf("would deny %v", b.WouldDeny)
+		}
+		time.Sleep(2 * time.Hour)
+		if p := goes(t, th, context.Background(), call()); p.DryRun() {
+			t.Error("there is room, and the way isn't free")
+		}
+	})
+}
+
+// A call that waits and is too large for the budget of a dry run that begins
+// goes, too.
+func TestADryRunThatBeginsLetsThoseGoWhoAreTooLargeForIt(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		limit := throttle.Tokens(60, time.Hour).Using(throttle.TokenBucket)
+		th := newThrottle(t, throttle.Config{Lanes: patient(), Budgets: budget(limit)})
+		goes(t, th, context.Background(), tokens(60)).Done()
+		permits := make(chan throttle.Permit, 1)
+		go func() {
+			p, err := th.Acquire(context.Background(), tokens(20))
+			if err != nil {
+				t.Error(err)
+			}
+			permits <- p
+		}()
+		time.Sleep(time.Second)
+		dry := budget(throttle.Tokens(10, time.Hour))
+		dry[0].DryRun = true
+		if err := th.SetBudgets(dry); err != nil {
+			t.Fatal(err)
+		}
+		if p := <-permits; !p.DryRun() {
+			t.Error("it is counted")
+		}
+		if b := statusOf(t, th); b.WouldDeny["too_large"] != 1 {
+			t.Errorf("would deny %v", b.WouldDeny)
 		}
 	})
 }

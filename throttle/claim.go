@@ -14,7 +14,7 @@ type claim struct {
 	budget  string
 	keys    []Fingerprint // those that the runs and the verdict refer to
 	models  []modelID     // likewise
-	limits  []spec        // the budget's, then the account's
+	limits  []spec        // the budget's, then the account's, then those of each tenant
 	own     int           // how many of limits are the budget's
 	probe   string        // uuid for a probe that this claim may start; "": none
 	every   float64       // microseconds between probes
@@ -36,6 +36,11 @@ type claim struct {
 	lease   *leaseAsk
 	floors  []float64 // by limit: what is used at least by the vendor's word; nil: nothing was said
 	held    float64   // how many calls of the claim's queue run
+
+	// Where tenants have limits of their own:
+	perTenant int            // how many of limits, the last
+	tenants   []claimTenant  // those that the runs, settlements and fixes refer to
+	places    map[string]int // of tenants by name, from 1; nil: to be looked for
 }
 
 // A run is n equal calls that came one after another.
@@ -46,6 +51,7 @@ type run struct {
 	patience         float64   // microseconds that each would wait; 0: not at all
 	since            float64   // the store's time at which the first of them came; 0: age ago
 	age              float64   // microseconds since then, where no store's time is known
+	tenant           int       // its place in claim.tenants, from 1; 0: none with limits of its own
 	mayProbe         bool
 	holds            string // the uuid of the probe that the call is already; "": none
 	// hold marks calls that were judged before and only keep their place:
@@ -59,15 +65,18 @@ type run struct {
 // is what was spent while the store was known to be away.
 type fix struct {
 	number  float64
-	spent   []float64    // by limit
+	spent   []float64    // by limit that isn't each tenant's own
 	settles []settlement // that travelled with the claim
+	tenants []tenantSpent
 }
 
 // A settlement corrects what a call was charged.
 type settlement struct {
-	at    float64 // the store's time when it was charged, in microseconds
-	delta []float64
-	calls float64 // how many calls are taken back: 1 for a cancelled one
+	at    float64   // the store's time when it was charged, in microseconds
+	delta []float64 // by limit
+	calls float64   // how many calls are taken back: 1 for a cancelled one
+	// tenant is whose own limits the last of delta are; "": nobody's
+	tenant string
 }
 
 // A verdictNote is a vendor's answer as a store keeps it. Times are
@@ -136,8 +145,9 @@ type answer struct {
 	keys     []keyView   // by claim.keys
 	outcomes [][]outcome // by claim.runs
 	leased   float64     // calls of claim.lease that were charged ahead
-	used     []float64   // by limit: what is used of it now
+	used     []float64   // by limit that isn't each tenant's own: what is used of it now
 	lanes    [][]float64 // for a dry claim, by limit and lane: what the lane may still draw
+	tenants  [][]float64 // for a dry claim, by tenant and its own limits: what is used
 	epochs   [2]string   // of the budget's and the account's record; "": as the claim knows them
 	local    bool        // decided by this process alone, while the store was away
 	unknown  *fix        // the claim that the store was asked in vain

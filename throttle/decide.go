@@ -26,6 +26,9 @@ type bench struct {
 	changed   bool       // the claim charged or corrected something
 	dirty     [2]bool    // it changed the budget's record, the account's
 	freed     [2]bool    // it gave room back in the budget, in the account
+
+	tenants []tenantBench // by claim.tenants
+	tenant  int           // whose counters stand behind the shared ones; 0: nobody's
 }
 
 // decide applies the claim and returns the answer. A dry claim's records are
@@ -82,7 +85,7 @@ func (b *bench) view(a *answer) {
 	for _, k := range b.keys {
 		a.keys = append(a.keys, k.view(b.now))
 	}
-	for i, c := range b.counts {
+	for i, c := range b.counts[:b.c.shared()] {
 		s := &b.c.limits[i]
 		a.used = append(a.used, c.used(s, b.now))
 		if !b.c.dry {
@@ -93,6 +96,9 @@ func (b *bench) view(a *answer) {
 			rooms[lane] = c.fit(s, lane, b.now, 0, 1)
 		}
 		a.lanes = append(a.lanes, rooms)
+	}
+	if b.c.dry {
+		a.tenants = b.tenantsUsed()
 	}
 	for i, rec := range b.records() {
 		if rec.epoch != b.c.knows[i] {
@@ -105,15 +111,18 @@ func (b *bench) advance() {
 	b.ahead = make([]float64, len(b.c.limits))
 	b.others = make([]float64, len(b.c.limits))
 	b.charged = make([]float64, len(b.c.limits))
-	for i := range b.c.limits {
+	for i := range b.c.limits[:b.c.shared()] {
 		// A record's counters may move while it grows, so take them after.
 		b.recordOf(i).counterOf(&b.c.limits[i])
 	}
-	for i := range b.c.limits {
+	for i := range b.c.limits[:b.c.shared()] {
 		s := &b.c.limits[i]
 		c := b.recordOf(i).counterOf(s)
 		c.advance(s, b.now)
 		b.counts = append(b.counts, c)
+	}
+	if b.c.perTenant > 0 {
+		b.advanceTenants()
 	}
 }
 
@@ -123,17 +132,24 @@ func (b *bench) dirtyRecord(rec *record) {
 	}
 }
 
+// recordOf is the record of a limit's counter; nil: that of no tenant.
 func (b *bench) recordOf(limit int) *record {
-	if limit < b.c.own {
+	switch {
+	case limit < b.c.own:
 		return b.budget
+	case limit < b.c.shared():
+		return b.account
+	case b.tenant == 0:
+		return nil
 	}
-	return b.account
+	return b.tenants[b.tenant-1].rec
 }
 
 // judge decides a run: how many go, then for each of the others whether it
 // waits. A denied call is skipped; a waiting one holds back those behind it on
 // the limits that it lacks.
 func (b *bench) judge(r *run) []outcome {
+	b.use(r.tenant)
 	if r.hold {
 		b.stand(r)
 		return nil
@@ -188,11 +204,11 @@ func (b *bench) judgeRefused(r *run, k *keyRecord) []outcome {
 	return out
 }
 
-// rate is how many calls like the run's the limits let through in a
-// microsecond; 0: they have no limit.
+// rate is how many calls like the run's the limits that aren't each tenant's own
+// let through in a microsecond; 0: they have no limit.
 func (b *bench) rate(r *run) float64 {
 	rate := math.Inf(1)
-	for i := range b.c.limits {
+	for i := range b.c.limits[:b.c.shared()] {
 		if s := &b.c.limits[i]; r.cost[i] > 0 && !s.inFlight() {
 			cost := r.cost[i]
 			rate = min(rate, s.amount/float64(cost*s.per))
@@ -300,14 +316,18 @@ func (b *bench) hold(r *run, lacks lackSet) {
 // announce tells every process of room that was given back where somebody else
 // waits for it.
 func (b *bench) announce() {
-	for i, rec := range b.records() {
-		if !b.freed[i] || !rec.awaited(b.c.process) {
+	for i := range b.ticketed() {
+		rec := b.recordAt(i)
+		if freed := i < 2 && b.freed[i] || i >= 2 && b.tenants[i-2].freed; !freed || !rec.awaited(b.c.process) {
 			continue
 		}
 		rec.call(b.c.process, b.now)
 		n := notice{kind: noticeRoom, account: b.c.account}
-		if i == 0 {
+		if i != 1 {
 			n.budget = b.c.budget
+		}
+		if i >= 2 {
+			n.key = Fingerprint(b.tenants[i-2].name)
 		}
 		b.notices = append(b.notices, n)
 	}

@@ -60,7 +60,7 @@ func equalAnswers(a, b answer) bool {
 		}
 	}
 	return a.leased == b.leased && a.epochs == b.epochs &&
-		slices.Equal(a.used, b.used) && slices.EqualFunc(a.lanes, b.lanes, slices.Equal[[]float64]) &&
+		slices.Equal(a.used, b.used) && slices.EqualFunc(a.tenants, b.tenants, slices.Equal[[]float64]) && slices.EqualFunc(a.lanes, b.lanes, slices.Equal[[]float64]) &&
 		slices.Equal(a.keys, b.keys)
 }
 
@@ -88,6 +88,7 @@ type claimMaker struct {
 	account string
 	limits  []spec
 	own     int
+	tenants int // how many limits each tenant has of its own
 	lanes   int
 	charges []charge
 	gens    map[int]float64
@@ -100,8 +101,9 @@ type claimMaker struct {
 }
 
 type charge struct {
-	at   float64
-	cost []float64
+	at     float64
+	cost   []float64
+	tenant string
 }
 
 func (g *claimMaker) configure(t *testing.T, account string) {
@@ -110,6 +112,32 @@ func (g *claimMaker) configure(t *testing.T, account string) {
 	g.own = g.rand.IntN(4)
 	own := compileLimits(g.someLimits(t, g.own), ls, account)
 	g.limits = append(own, compileLimits(g.someLimits(t, g.rand.IntN(3)), ls, account+"!")...)
+	if g.rand.IntN(2) == 0 {
+		g.tenants = 1 + g.rand.IntN(2)
+		each := slices.DeleteFunc(g.someLimits(t, g.tenants), func(l Limit) bool { return l.Unit == UnitInFlight })
+		g.tenants = len(each)
+		g.limits = append(g.limits, compileLimits(each, ls, account+"?")...)
+	}
+}
+
+func (g *claimMaker) shared() int { return len(g.limits) - g.tenants }
+
+// someTenant is one of the claim's, and its place; "", 0: none.
+func (g *claimMaker) someTenant(c *claim) (string, int) {
+	if len(c.tenants) == 0 || g.rand.IntN(4) == 0 {
+		return "", 0
+	}
+	i := g.rand.IntN(len(c.tenants))
+	return c.tenants[i].name, i + 1
+}
+
+// costOf is a cost with units of a tenant's own limits only where there is one.
+func (g *claimMaker) costOf(tenant string) []float64 {
+	cost := g.cost()
+	if tenant == "" {
+		clear(cost[g.shared():])
+	}
+	return cost
 }
 
 func (g *claimMaker) someLimits(t *testing.T, n int) []Limit {
@@ -161,17 +189,22 @@ func (g *claimMaker) next() claim {
 	g.last.process, g.last.number = fmt.Sprint("process", g.rand.IntN(2), "-", g.rand.IntN(2)), g.number
 	if !g.calm && g.rand.IntN(10) == 0 {
 		for n := 1 + g.rand.IntN(3); n > 0; n-- {
-			g.last.fixes = append(g.last.fixes, g.fix(float64(n)))
+			g.last.fixes = append(g.last.fixes, g.fix(&g.last, float64(n)))
 		}
 	}
 	return g.last
 }
 
 // fix says what became of the claim that is so many numbers back.
-func (g *claimMaker) fix(back float64) fix {
-	f := fix{number: max(0, g.number-back), spent: g.cost()}
+func (g *claimMaker) fix(c *claim, back float64) fix {
+	f := fix{number: max(0, g.number-back), spent: g.cost()[:g.shared()]}
 	if len(g.charges) > 0 {
-		f.settles = append(f.settles, g.settlement())
+		f.settles = append(f.settles, g.settlement(c))
+	}
+	for _, w := range c.tenants {
+		if g.rand.IntN(2) == 0 {
+			f.tenants = append(f.tenants, tenantSpent{w.name, g.cost()[g.shared():]})
+		}
 	}
 	return f
 }
@@ -181,11 +214,17 @@ func (g *claimMaker) fresh() claim {
 		account: g.account, budget: "b", limits: g.limits, own: g.own,
 		every: float64(1 + g.rand.IntN(5000)),
 		keys:  []Fingerprint{"key0", "key1"}, models: []modelID{"model\x000", "model\xff1"},
-		dry: g.rand.IntN(10) == 0, birth: newEpoch(), held: float64(g.rand.IntN(6)),
+		dry: g.rand.IntN(10) == 0, birth: newEpoch(), held: float64(g.rand.IntN(6)), perTenant: g.tenants,
+	}
+	for _, i := range g.rand.Perm(4)[:g.rand.IntN(5)] {
+		if g.tenants > 0 {
+			name := []string{"=a", "=", overflowTenant, "=模型 {x}"}[i]
+			c.tenants = append(c.tenants, claimTenant{name, g.rand.IntN(3) > 0})
+		}
 	}
 	g.knowledge(&c)
 	if g.rand.IntN(8) == 0 {
-		for range g.limits {
+		for range g.limits[:g.shared()] {
 			c.floors = append(c.floors, float64(g.rand.IntN(2)*g.rand.IntN(50)))
 		}
 	}
@@ -201,7 +240,7 @@ func (g *claimMaker) fresh() claim {
 	}
 	for range g.rand.IntN(3) {
 		if len(g.charges) > 0 {
-			c.settles = append(c.settles, g.settlement())
+			c.settles = append(c.settles, g.settlement(&c))
 		}
 	}
 	if g.rand.IntN(5) == 0 {
@@ -209,11 +248,11 @@ func (g *claimMaker) fresh() claim {
 	}
 	for lane := range g.lanes {
 		for range g.rand.IntN(4) {
-			c.runs = append(c.runs, g.run(lane))
+			c.runs = append(c.runs, g.run(&c, lane))
 		}
 	}
 	if g.rand.IntN(4) == 0 {
-		c.lease = &leaseAsk{lane: g.rand.IntN(g.lanes), n: float64(1 + g.rand.IntN(20)), divisor: float64(1 + g.rand.IntN(3)), cost: g.cost()}
+		c.lease = &leaseAsk{lane: g.rand.IntN(g.lanes), n: float64(1 + g.rand.IntN(20)), divisor: float64(1 + g.rand.IntN(3)), cost: g.costOf("")}
 	}
 	return c
 }
@@ -233,7 +272,7 @@ func (g *claimMaker) knowledge(c *claim) {
 		return
 	}
 	r := &restoration{}
-	for i := range g.limits {
+	for i := range g.limits[:g.shared()] {
 		r.counts = append(r.counts, g.known(&g.limits[i]))
 	}
 	for i := range r.pauses {
@@ -260,10 +299,11 @@ func (g *claimMaker) known(s *spec) counter {
 	return c
 }
 
-func (g *claimMaker) run(lane int) run {
+func (g *claimMaker) run(c *claim, lane int) run {
+	tenant, place := g.someTenant(c)
 	r := run{
 		lane: lane, key: g.rand.IntN(2), model: g.rand.IntN(2), n: 1 + g.rand.IntN(6),
-		mayProbe: g.rand.IntN(2) == 0, cost: g.cost(),
+		mayProbe: g.rand.IntN(2) == 0, cost: g.costOf(tenant), tenant: place,
 	}
 	if g.rand.IntN(2) == 0 {
 		r.patience = float64(g.rand.IntN(100_000))
@@ -294,12 +334,17 @@ func (g *claimMaker) cost() []float64 {
 	return cost
 }
 
-func (g *claimMaker) settlement() settlement {
+func (g *claimMaker) settlement(c *claim) settlement {
 	ch := g.charges[g.rand.IntN(len(g.charges))]
-	if g.rand.IntN(3) == 0 {
-		return cancelled(ch.at, ch.cost)
+	if c.placeOf(ch.tenant) == 0 && g.rand.IntN(4) > 0 {
+		ch.tenant = "" // else it is one of which the claim knows nothing
 	}
-	s := settlement{at: ch.at, delta: make([]float64, len(ch.cost))}
+	if g.rand.IntN(3) == 0 {
+		s := cancelled(ch.at, ch.cost)
+		s.tenant = ch.tenant
+		return s
+	}
+	s := settlement{at: ch.at, delta: make([]float64, len(ch.cost)), tenant: ch.tenant}
 	for i, c := range ch.cost {
 		if s.delta[i] = float64(g.rand.IntN(30)) - c; g.rand.IntN(20) == 0 {
 			s.delta[i] = costCap
@@ -340,7 +385,11 @@ func (g *claimMaker) remember(c *claim, a *answer) {
 	for i, outcomes := range a.outcomes {
 		for _, o := range outcomes {
 			if o.code == granted || o.code == grantedKey {
-				g.charges = append(g.charges, charge{a.now, c.runs[i].cost})
+				ch := charge{at: a.now, cost: c.runs[i].cost}
+				if place := c.runs[i].tenant; place > 0 {
+					ch.tenant = c.tenants[place-1].name
+				}
+				g.charges = append(g.charges, ch)
 			}
 			if o.code == grantedKey && c.probe != "" {
 				g.probes = append(g.probes, c.probe)

@@ -85,7 +85,7 @@ func (b *bench) state() {
 	if b.c.process == "" || b.c.dry {
 		return
 	}
-	for i, c := range b.counts {
+	for i, c := range b.counts[:b.c.shared()] {
 		if !b.c.limits[i].inFlight() {
 			continue
 		}
@@ -101,10 +101,13 @@ func (b *bench) state() {
 
 // free notes that room was given back in a limit.
 func (b *bench) free(limit int) {
-	if limit < b.c.own {
+	switch {
+	case limit < b.c.own:
 		b.freed[0] = true
-	} else {
+	case limit < b.c.shared():
 		b.freed[1] = true
+	default:
+		b.tenants[b.tenant-1].freed = true
 	}
 }
 

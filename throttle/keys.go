@@ -13,6 +13,8 @@ import (
 //	prefix:{account}:a          the account's own record
 //	prefix:{account}:b:budget   the record of a budget
 //	prefix:{account}:k:key      the record of a credential
+//	prefix:{account}:t:budget:tenant   what one tenant has used of a budget
+//	prefix:{account}:t:budget   what the tenants beyond the remembered have used
 //	prefix:live                 the live processes
 //	prefix:events               the channel of notices
 //
@@ -37,15 +39,25 @@ func (k keyspace) budget(id, budget string) string {
 func (k keyspace) key(id string, key Fingerprint) string {
 	return k.prefix + ":{" + escape(id) + "}:k:" + escape(string(key))
 }
+func (k keyspace) tenant(id, budget, name string) string {
+	s := k.prefix + ":{" + escape(id) + "}:t:" + escape(budget)
+	if name == overflowTenant {
+		return s
+	}
+	return s + ":" + escape(name[1:])
+}
 func (k keyspace) live() string   { return k.prefix + ":live" }
 func (k keyspace) events() string { return k.prefix + ":events" }
 
 // of returns the keys of a claim in the order of the script.
 func (k keyspace) of(c *claim) []string {
-	keys := make([]string, 0, 2+len(c.keys))
+	keys := make([]string, 0, 2+len(c.keys)+len(c.tenants))
 	keys = append(keys, k.budget(c.account, c.budget), k.account(c.account))
 	for _, id := range c.keys {
 		keys = append(keys, k.key(c.account, id))
+	}
+	for i := range c.tenants {
+		keys = append(keys, k.tenant(c.account, c.budget, c.tenants[i].name))
 	}
 	return keys
 }

@@ -29,8 +29,12 @@ type MemoryStore struct {
 type memoryAccount struct {
 	whole   memoryRecord
 	budgets map[string]*memoryRecord
+	tenants map[memoryTenant]*memoryRecord
 	keys    map[Fingerprint]*keyRecord
 }
+
+// A memoryTenant is whose a tenant's record is.
+type memoryTenant struct{ budget, name string }
 
 // A memoryRecord is a record and when it stops mattering.
 type memoryRecord struct {
@@ -125,6 +129,9 @@ func (m *MemoryStore) decide(c *claim, now float64) (answer, []notice, []func(no
 // bench lays out the records that the claim touches, or copies of them if it
 // is to change nothing.
 func (m *MemoryStore) bench(c *claim, now float64) *bench {
+	if len(c.tenants) > 0 && m.records >= m.sweepAt {
+		m.sweep(now)
+	}
 	rec := m.recordOf(c, now)
 	acct := m.accounts[c.account]
 	b := &bench{c: c, now: now, budget: &rec.record, account: &acct.whole.record}
@@ -135,7 +142,13 @@ func (m *MemoryStore) bench(c *claim, now float64) *bench {
 		}
 		b.keys = append(b.keys, k)
 	}
+	for i := range c.tenants {
+		b.tenants = append(b.tenants, tenantBench{rec: &m.tenantOf(c, i, now).record})
+	}
 	if c.dry {
+		for i := range b.tenants {
+			b.tenants[i].rec = b.tenants[i].rec.clone()
+		}
 		b.budget, b.account = b.budget.clone(), b.account.clone()
 		for i, k := range b.keys {
 			copied := *k
@@ -162,10 +175,36 @@ func (m *MemoryStore) recordOf(c *claim, now float64) *memoryRecord {
 	return rec
 }
 
+// tenantOf returns the record of a tenant of the claim, a new one if need be.
+func (m *MemoryStore) tenantOf(c *claim, i int, now float64) *memoryRecord {
+	acct, id := m.accounts[c.account], memoryTenant{c.budget, c.tenants[i].name}
+	if acct.tenants == nil {
+		acct.tenants = map[memoryTenant]*memoryRecord{}
+	}
+	rec := acct.tenants[id]
+	if rec == nil {
+		rec = &memoryRecord{}
+		if c.dry {
+			return rec
+		}
+		acct.tenants[id] = rec
+		m.records++ // the next claim sweeps: this one is at work with the others
+	}
+	return rec
+}
+
 // extend keeps the records for as long as something in them matters.
 func (m *MemoryStore) extend(b *bench) {
 	acct := m.accounts[b.c.account]
-	for i := range b.counts {
+	for j := range b.tenants {
+		r := acct.tenants[memoryTenant{b.c.budget, b.c.tenants[j].name}]
+		for i, c := range b.tenants[j].counts {
+			if s := &b.c.limits[b.c.shared()+i]; s.amount > 0 {
+				r.expires = max(r.expires, c.expires(s, b.now))
+			}
+		}
+	}
+	for i := range min(len(b.counts), b.c.shared()) {
 		r := &acct.whole
 		if i < b.c.own {
 			r = acct.budgets[b.c.budget]
@@ -179,9 +218,12 @@ func (m *MemoryStore) extend(b *bench) {
 // grow counts a new record, and drops the dead ones each time their number
 // has doubled, so that the work is spread evenly.
 func (m *MemoryStore) grow(now float64) {
-	if m.records++; m.records < m.sweepAt {
-		return
+	if m.records++; m.records >= m.sweepAt {
+		m.sweep(now)
 	}
+}
+
+func (m *MemoryStore) sweep(now float64) {
 	m.records = 0
 	for id, acct := range m.accounts {
 		for name, r := range acct.budgets {
@@ -194,8 +236,13 @@ func (m *MemoryStore) grow(now float64) {
 				delete(acct.keys, key)
 			}
 		}
-		m.records += len(acct.budgets)
-		if len(acct.budgets) == 0 && len(acct.keys) == 0 && acct.whole.dead(now) {
+		for id, r := range acct.tenants {
+			if r.dead(now) {
+				delete(acct.tenants, id)
+			}
+		}
+		m.records += len(acct.budgets) + len(acct.tenants)
+		if len(acct.budgets)+len(acct.tenants) == 0 && len(acct.keys) == 0 && acct.whole.dead(now) {
 			delete(m.accounts, id)
 		}
 	}

@@ -48,7 +48,7 @@ func (p *packer) plain(c *claim) bool {
 
 func (c *claim) isPlain() bool {
 	if c.number == 0 || c.process == "" || c.dry || c.verdict != nil || len(c.fixes) > 0 || c.restore != nil || c.lease != nil ||
-		len(c.floors) > 0 || len(c.runs) == 0 || len(c.process)+len(c.knows[0])+len(c.knows[1]) > math.MaxUint8 || c.own == 0 {
+		len(c.floors) > 0 || len(c.runs) == 0 || c.perTenant > 0 || len(c.process)+len(c.knows[0])+len(c.knows[1]) > math.MaxUint8 || c.own == 0 {
 		return false
 	}
 	for i := range c.limits {

@@ -24,7 +24,8 @@ type slot struct {
 	number  float64
 	at      float64
 	charged []float64 // by limit of that claim
-	answer  *answer   // nil: too long to keep
+	tenants []tenantSpent
+	answer  *answer // nil: too long to keep
 }
 
 // slotKept is how long, in microseconds, a slot is kept: longer than a command

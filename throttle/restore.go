@@ -73,7 +73,7 @@ func (b *bench) remember() {
 		if rec.epoch == "" {
 			rec.epoch = b.c.birth
 		}
-		for j, c := range b.counts {
+		for j, c := range b.counts[:b.c.shared()] {
 			if b.recordOf(j) == rec && j < len(r.counts) {
 				c.restore(&b.c.limits[j], &r.counts[j], b.now)
 			}

@@ -21,6 +21,7 @@ var scriptOrder = []string{
 	"bucket",  //
 	"counter", // counting, whatever the algorithm
 	"ramp",    // after a pause
+	"tenants", // whose counters count
 	"restore", // what processes know of lost records
 	"settle",  // what earlier calls really cost
 	"verdict", // what a vendor's answer means

@@ -55,12 +55,14 @@ func (b *bench) fix() {
 		for i, f := range b.c.fixes {
 			if f.number == s.number && len(s.charged) == len(f.spent) {
 				b.settle(settlement{at: s.at, delta: difference(f.spent, s.charged)})
+				b.fixTenants(s, &b.c.fixes[i])
 				first = i + 1
 			}
 		}
 	}
-	for _, f := range b.c.fixes[first:] {
+	for i, f := range b.c.fixes[first:] {
 		b.settle(settlement{at: b.now, delta: f.spent})
+		b.bookTenants(&b.c.fixes[first+i])
 		for _, s := range f.settles {
 			b.settle(s)
 		}
@@ -86,7 +88,7 @@ func (b *bench) keep(a *answer) {
 	if !b.keeps() {
 		return
 	}
-	s := slot{process: b.c.process, number: b.c.number, at: b.now, charged: b.charged}
+	s := slot{process: b.c.process, number: b.c.number, at: b.now, charged: b.charged[:b.c.shared()], tenants: b.chargedTenants()}
 	n := 0
 	for _, o := range a.outcomes {
 		n += len(o)

@@ -118,8 +118,11 @@ func (b *bench) tellKey(i int) {
 
 // settle corrects an earlier charge.
 func (b *bench) settle(s settlement) {
-	for i, c := range b.counts {
-		if d := s.delta[i]; d != 0 {
+	tenant := b.c.placeOf(s.tenant)
+	b.use(tenant)
+	for i, d := range s.delta {
+		if d != 0 && (tenant > 0 || i < b.c.shared()) {
+			c := b.counts[i]
 			c.settle(&b.c.limits[i], b.now, s.at, d)
 			b.changed = true
 			b.dirtyRecord(b.recordOf(i))

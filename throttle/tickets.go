@@ -62,6 +62,7 @@ type line struct {
 	othersRamp [2]float64
 	again      float64 // when the first of those ahead has gone, or turns out to be late or dead
 	seats      []seat  // of this claim's own waiting calls
+	seated     int     // the last lane that has one for the limits of all; from 1
 	withdrawn  []withdrawal
 }
 
@@ -73,15 +74,17 @@ type withdrawal struct {
 }
 
 // A placed ticket is one and where it stands: 0 the budget's record, 1 the
-// account's.
+// account's, from 2 on a tenant's.
 type placed struct {
 	ticket
 	record int
 }
 
-// A seat is the longest-waiting call of a lane of this claim.
+// A seat is the longest-waiting call of a lane of this claim: for the limits
+// that aren't each tenant's own, or for those of one tenant.
 type seat struct {
 	lane        int
+	tenant      int // whose; 0: nobody's
 	since, turn float64
 	lacks       lackSet
 	cost        []float64
@@ -92,25 +95,33 @@ type seat struct {
 func (b *bench) lineUp() {
 	b.again = math.Inf(1)
 	var dead []string
-	for _, rec := range b.records() {
-		for _, t := range rec.line {
+	for i := range b.ticketed() {
+		for _, t := range b.recordAt(i).line {
 			if o := owner(t.process); t.turn+ticketKept < b.now && o != owner(b.c.process) {
 				dead = append(dead, o)
 			}
 		}
 	}
-	for i, rec := range b.records() {
+	for i := range b.ticketed() {
+		rec := b.recordAt(i)
 		before := len(rec.line)
 		rec.line = slices.DeleteFunc(rec.line, func(t ticket) bool {
 			if b.c.process != "" && t.process == b.c.process {
-				b.withdrawn = append(b.withdrawn, withdrawal{ticket: t, record: i})
-				return true
+				taken := i < 2 || b.tenants[i-2].judged
+				if taken {
+					b.withdrawn = append(b.withdrawn, withdrawal{ticket: t, record: i})
+				}
+				return taken
 			}
 			return slices.Contains(dead, owner(t.process))
 		})
-		b.dirty[i] = b.dirty[i] || len(rec.line) < before
+		if i < 2 {
+			b.dirty[i] = b.dirty[i] || len(rec.line) < before
+		}
 		for _, t := range rec.line {
-			b.waiting = append(b.waiting, placed{t, i})
+			if b.c.process == "" || t.process != b.c.process {
+				b.waiting = append(b.waiting, placed{t, i})
+			}
 		}
 	}
 	slices.SortStableFunc(b.waiting, func(s, t placed) int {
@@ -148,13 +159,17 @@ func (b *bench) letAhead(r *run) {
 }
 
 func (b *bench) countTicket(t *placed) {
+	if t.record >= 2 {
+		defer b.use(b.tenant)
+		b.use(t.record - 1)
+	}
 	for _, s := range t.lacks {
 		if s.label == 0 {
 			b.aheadRamp[t.record] += s.units
 			b.othersRamp[t.record] += s.units
 		}
 		for i := range b.c.limits {
-			if b.c.limits[i].label == s.label && b.recordOf(i) == b.records()[t.record] {
+			if b.c.limits[i].label == s.label && b.recordOf(i) == b.recordAt(t.record) {
 				b.ahead[i] += s.units
 				b.others[i] += s.units
 			}
@@ -162,31 +177,44 @@ func (b *bench) countTicket(t *placed) {
 	}
 }
 
-// wait notes the first call of each lane that waits.
+// wait notes the first call of each lane that waits, and the first of each
+// tenant that waits for its own limits. A call behind one of its tenant doesn't
+// wait for the others' limits yet: it isn't its turn.
 func (b *bench) wait(r *run, o outcome) {
-	if n := len(b.seats); n > 0 && b.seats[n-1].lane == r.lane {
-		return
+	own := o.lacks & (lacksBudget - 1) >> b.c.shared() << b.c.shared()
+	turn := r.tenant == 0
+	if r.tenant > 0 {
+		w := &b.tenants[r.tenant-1]
+		turn = w.seated != r.lane+1
+		w.seated = r.lane + 1
+		if own != 0 && w.seat != r.lane+1 {
+			w.seat = r.lane + 1
+			b.seats = append(b.seats, seat{r.lane, r.tenant, b.since, b.now + o.wait, own, r.cost})
+		}
 	}
-	b.seats = append(b.seats, seat{r.lane, b.since, b.now + o.wait, o.lacks, r.cost})
+	if o.lacks != own && turn && b.seated != r.lane+1 {
+		b.seated = r.lane + 1
+		b.seats = append(b.seats, seat{r.lane, 0, b.since, b.now + o.wait, o.lacks &^ own, r.cost})
+	}
 }
 
 // goes notes that calls of the run go, which may have had a ticket.
 func (b *bench) goes(r *run) {
 	for i := range b.withdrawn {
 		w := &b.withdrawn[i]
-		w.stands = w.stands || b.was(w, r.lane, b.since, r.cost)
+		w.stands = w.stands || b.was(w, r.lane, r.tenant, b.since, r.cost)
 	}
 }
 
 // was reports whether a ticket was that of a call, or of one that came at the
 // same moment and needed no more.
-func (b *bench) was(w *withdrawal, lane int, since float64, cost []float64) bool {
-	if w.lane != lane || w.since != since {
+func (b *bench) was(w *withdrawal, lane, tenant int, since float64, cost []float64) bool {
+	if w.lane != lane || w.since != since || w.record >= 2 && w.record-1 != tenant {
 		return false
 	}
 	for _, s := range w.lacks {
 		for i := range b.c.limits {
-			if b.c.limits[i].label == s.label && b.recordOf(i) == b.records()[w.record] && cost[i] < s.units {
+			if b.c.limits[i].label == s.label && b.recordOf(i) == b.recordAt(w.record) && cost[i] < s.units {
 				return false
 			}
 		}
@@ -201,30 +229,49 @@ func (b *bench) seat() {
 		return
 	}
 	for _, s := range b.seats {
-		for i, rec := range b.records() {
-			if lacks := b.shortages(s, i); len(lacks) > 0 {
-				rec.line = append(rec.line, ticket{b.c.process, s.lane, s.since, s.turn, lacks})
-				b.dirty[i] = true
-				for j := range b.withdrawn {
-					w := &b.withdrawn[j]
-					w.stands = w.stands || w.record == i && b.was(w, s.lane, s.since, s.cost)
-				}
-			}
+		if s.tenant > 0 {
+			b.use(s.tenant)
+			b.seatIn(s, 1+s.tenant)
+			continue
+		}
+		for i := range b.records() {
+			b.seatIn(s, i)
 		}
 	}
 	for _, w := range b.withdrawn {
+		if w.record >= 2 {
+			b.tenants[w.record-2].freed = b.tenants[w.record-2].freed || !w.stands
+			continue
+		}
 		b.freed[w.record] = b.freed[w.record] || !w.stands
+	}
+}
+
+// seatIn leaves the ticket of a seat in a record, if it lacks anything there.
+func (b *bench) seatIn(s seat, record int) {
+	lacks := b.shortages(s, record)
+	if len(lacks) == 0 {
+		return
+	}
+	rec := b.recordAt(record)
+	rec.line = append(rec.line, ticket{b.c.process, s.lane, s.since, s.turn, lacks})
+	if record < 2 {
+		b.dirty[record] = true
+	}
+	for j := range b.withdrawn {
+		w := &b.withdrawn[j]
+		w.stands = w.stands || w.record == record && b.was(w, s.lane, s.tenant, s.since, s.cost)
 	}
 }
 
 // shortages is what a waiting call lacks of a record's limits and ramp.
 func (b *bench) shortages(s seat, record int) []shortage {
 	var lacks []shortage
-	if s.lacks&(lacksBudget<<record) != 0 {
+	if record < 2 && s.lacks&(lacksBudget<<record) != 0 {
 		lacks = append(lacks, shortage{0, 1})
 	}
 	for i := range b.c.limits {
-		if s.lacks&(1<<i) != 0 && b.recordOf(i) == b.records()[record] {
+		if s.lacks&(1<<i) != 0 && b.recordOf(i) == b.recordAt(record) {
 			lacks = append(lacks, shortage{b.c.limits[i].label, s.cost[i]})
 		}
 	}

@@ -61,7 +61,11 @@ func (p *packer) none() { p.buf = append(p.buf, 0xc2) }
 
 // claim lays a claim out for the script.
 func (p *packer) claim(c *claim) {
-	p.array(23)
+	if c.perTenant > 0 {
+		p.array(25)
+	} else {
+		p.array(23)
+	}
 	p.num(float64(c.own))
 	p.str(c.probe)
 	p.num(c.every)
@@ -80,20 +84,24 @@ func (p *packer) claim(c *claim) {
 	for i := range c.limits {
 		p.limit(&c.limits[i])
 	}
-	p.settles(c.settles)
+	p.settles(c, c.settles)
 	p.verdict(c.verdict)
 	p.array(len(c.runs))
 	for i := range c.runs {
-		p.run(&c.runs[i])
+		p.run(c, &c.runs[i])
 	}
 	p.str(c.process)
 	p.num(c.number)
 	p.array(len(c.fixes))
 	for _, f := range c.fixes {
-		p.array(2 + len(f.spent))
+		p.array(2 + len(f.spent) + len(f.tenants)*(1+c.perTenant))
 		p.num(f.number)
-		p.settles(f.settles)
+		p.settles(c, f.settles)
 		p.nums(f.spent)
+		for _, t := range f.tenants {
+			p.num(float64(c.placeOf(t.name)))
+			p.nums(t.units)
+		}
 	}
 	p.str(c.birth)
 	p.str(c.knows[0])
@@ -108,6 +116,14 @@ func (p *packer) claim(c *claim) {
 		p.num(k.gen)
 		p.flag(k.refused)
 		p.nums([]float64{float64(k.class), k.next})
+	}
+	if c.perTenant > 0 {
+		p.num(float64(c.perTenant))
+		p.array(2 * len(c.tenants))
+		for i := range c.tenants {
+			p.str(c.tenants[i].name)
+			p.flag(c.tenants[i].judged)
+		}
 	}
 }
 
@@ -161,13 +177,22 @@ func (p *packer) lease(l *leaseAsk) {
 	p.nums(l.cost)
 }
 
-func (p *packer) settles(settles []settlement) {
+// settles lays corrections out. A tenant's place stands behind all limits.
+func (p *packer) settles(c *claim, settles []settlement) {
 	p.array(len(settles))
 	for _, s := range settles {
-		p.array(2 + len(s.delta))
+		place := c.placeOf(s.tenant)
+		if place > 0 {
+			p.array(3 + len(c.limits))
+		} else {
+			p.array(2 + len(s.delta))
+		}
 		p.num(s.at)
 		p.num(s.calls)
 		p.nums(s.delta)
+		if place > 0 {
+			p.num(float64(place))
+		}
 	}
 }
 
@@ -197,8 +222,12 @@ func (p *packer) verdict(v *verdictNote) {
 	p.flag(v.resume)
 }
 
-func (p *packer) run(r *run) {
-	p.array(12 + len(r.cost))
+func (p *packer) run(c *claim, r *run) {
+	own := 0
+	if c.perTenant > 0 {
+		own = 1
+	}
+	p.array(12 + len(r.cost) + own)
 	p.nums([]float64{float64(r.lane), float64(r.key), float64(r.model), float64(r.n), r.patience})
 	p.flag(r.mayProbe)
 	p.flag(r.hold)
@@ -206,6 +235,9 @@ func (p *packer) run(r *run) {
 	p.nums(r.pauses[:])
 	p.nums([]float64{r.since, r.age})
 	p.nums(r.cost)
+	if own > 0 {
+		p.num(float64(r.tenant))
+	}
 }
 
 var errWire = errors.New("headgate: the store's answer is not one of the script's")
@@ -294,10 +326,10 @@ func (u *unpacker) answer(c *claim) (answer, error) {
 	for range c.keys {
 		a.keys = append(a.keys, keyView{gen: num(), refused: num() == 1, class: Class(num()), next: num()})
 	}
-	for range c.limits {
+	for range c.limits[:c.shared()] {
 		a.used = append(a.used, num())
 	}
-	for i := range c.limits {
+	for i := range c.limits[:c.shared()] {
 		if !c.dry {
 			break
 		}
@@ -306,6 +338,16 @@ func (u *unpacker) answer(c *claim) (answer, error) {
 			rooms[lane] = num()
 		}
 		a.lanes = append(a.lanes, rooms)
+	}
+	for range c.tenants {
+		if !c.dry {
+			break
+		}
+		used := make([]float64, c.perTenant)
+		for i := range used {
+			used[i] = num()
+		}
+		a.tenants = append(a.tenants, used)
 	}
 	for i := range a.epochs {
 		left--

@@ -1,12 +1,13 @@
 -- The claim's arguments and the records. See wire.go and state.go.
 local own, probe, every, dry, account, budget, fingerprints, models, limits, settles, verdict, runs, process, number, fixes,
-  birth, knows_budget, knows_account, restore, lease, running, floors, states = unpack(cmsgpack.unpack(ARGV[1]))
+  birth, knows_budget, knows_account, restore, lease, running, floors, states, per_tenant, tenants = unpack(cmsgpack.unpack(ARGV[1]))
 local knows = { knows_budget, knows_account }
 dry = dry == 1
 
 -- Records. A record is {until, ramp, used, class, {counter...}, {model, until,
 -- ...}, {slot...}, {ticket...}, epoch}; a slot is {process, number, at, answer,
--- charged by limit}, a ticket {process, lane, since, turn, label, units, ...}.
+-- charged by limit, and {name, charged by own limit, ...} where tenants were
+-- charged}, a ticket {process, lane, since, turn, label, units, ...}.
 -- What can't be read as a record is somebody else's, and counts as none.
 local function read(raw)
   if not raw then return nil end

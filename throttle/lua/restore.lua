@@ -11,13 +11,6 @@ local function tell_key(i)
   tell(2, '', fingerprints[i], '', left, 0, k.refused == 1 and k.class or 0, k.gen, k.refused)
 end
 
-local counts = {}
-local function record_of(i) return i <= own and recs[1] or recs[2] end
-for i, s in ipairs(limits) do
-  local rec = record_of(i)
-  counts[i] = counter_of(rec, s)
-  advance(rec, counts[i], s)
-end
 
 local function denied_until(rec, model)
   for i = 1, #rec.denied, 2 do

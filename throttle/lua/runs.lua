@@ -1,8 +1,8 @@
 -- Which calls go. See decide.go.
 local function rate_of(r)
   local rate = huge
-  for i, s in ipairs(limits) do
-    local cost = r[COST + i]
+  for i = 1, shared do
+    local s, cost = limits[i], r[COST + i]
     if cost > 0 and s[2] ~= HELD then rate = min(rate, s[3] / (cost * s[4])) end
   end
   return rate == huge and 0 or rate
@@ -121,6 +121,7 @@ local function judge(r)
 end
 
 for _, r in ipairs(runs) do
+  use(tenant_of(r))
   if r[7] == 1 then
     for i = 1, #limits do ahead[i] = ahead[i] + r[COST + i] end
     ahead_ramp[1], ahead_ramp[2] = ahead_ramp[1] + r[9], ahead_ramp[2] + r[10]

@@ -5,7 +5,7 @@
 --
 -- KEYS[1]   the budget's record
 -- KEYS[2]   the account's record
--- KEYS[3+]  the records of the claim's credentials
+-- KEYS[3+]  the records of the claim's credentials, then of its tenants
 -- ARGV[1]   the claim, packed (wire.go); times in microseconds, all of them
 --           remaining ones but for settlements, which name the server's own
 -- ARGV[2]   the channel that notices go to

@@ -105,29 +105,37 @@ func (t *Throttle) newAsk(ctx context.Context, call Call) (*ask, error) {
 	q, id := t.queueFor(&call)
 	a := askPool.Get().(*ask)
 	a.q, a.call, a.id, a.lane, a.arrived = q, call, id, lane, time.Now()
-	a.need = q.needsIn(a.few[:0], call.Cost)
+	if q.turns != nil {
+		a.call.Tenant = call.tenantOf(ctx)
+		a.takeRow()
+	}
+	a.need = q.needsIn(a.few[:0], call.Cost, a.tenant)
 	a.setDeadline(ctx, t.cfg.Lanes[lane].Wait)
 	return a, nil
 }
 
 // needs is the cost by limit.
-func (q *queue) needs(c Cost) []float64 {
-	return q.needsIn(make([]float64, 0, len(q.limits)), c)
+func (q *queue) needs(c Cost, tenant string) []float64 {
+	return q.needsIn(make([]float64, 0, len(q.all)), c, tenant)
 }
 
 // fewLimits is how many limits a queue seldom has more of; needsIn then needs
 // no memory beside an array of that size.
 const fewLimits = 8
 
-// needsIn appends the cost, with its price, by limit.
-func (q *queue) needsIn(need []float64, c Cost) []float64 {
+// needsIn appends the cost, with its price, by limit: of those that each tenant
+// has of its own only where there is one.
+func (q *queue) needsIn(need []float64, c Cost, tenant string) []float64 {
 	if q.sells {
 		c = c.priced(q.price)
 	}
-	for i := range q.limits {
+	for i := range q.all {
 		n := 1.0
-		if !q.limits[i].inFlight() {
-			n = c.units(q.limits[i].unit)
+		if !q.all[i].inFlight() {
+			n = c.units(q.all[i].unit)
+		}
+		if tenant == "" && i >= len(q.limits) {
+			n = 0
 		}
 		need = append(need, n)
 	}
@@ -136,8 +144,8 @@ func (q *queue) needsIn(need []float64, c Cost) []float64 {
 
 // tooLarge refuses a cost above its lane's ceiling, which no wait would help.
 func (a *ask) tooLarge() *DeniedError {
-	for i := range a.q.limits {
-		if s := &a.q.limits[i]; a.need[i] > s.most(a.lane) {
+	for i := range a.q.all {
+		if s := &a.q.all[i]; a.need[i] > s.most(a.lane) {
 			e := a.denial(ErrTooLarge)
 			e.Limit = s.text
 			return e
@@ -253,14 +261,18 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 		return e
 	}
 	a.deadline = a.arrived
-	b := &batch{claim: claim{account: a.q.a.id, budget: a.q.id, limits: a.q.limits, own: a.q.own, process: a.q.process, dry: true}}
+	b := &batch{claim: claim{
+		account: a.q.a.id, budget: a.q.id, limits: a.q.all, own: a.q.own, perTenant: len(a.q.all) - len(a.q.limits),
+		process: a.q.process, dry: true,
+	}}
 	a.q.mu.Lock()
 	b.claim.settles = slices.Clone(a.q.settles) // as if they had arrived
+	b.nameTenants()
 	for lane := range a.lane + 1 {
-		b.hold(lane, a.q.lacking[lane]) // those who wait go first
+		b.hold(lane, a.q.aheadOfOneLocked(b, a, lane)) // those who wait go first
 	}
-	a.q.mu.Unlock()
 	b.add(a, time.Now())
+	a.q.mu.Unlock()
 	ans := t.decide(a.q, b)
 	if o := ans.outcomes[len(ans.outcomes)-1][0]; o.code != granted {
 		a.q.mu.Lock()
@@ -282,14 +294,18 @@ func (t *Throttle) Fit(ctx context.Context, call Call, guess Cost) Cost {
 	}
 	q, _ := t.queueFor(&call)
 	guess = q.better(guess)
-	for i := range q.limits {
-		if s := &q.limits[i]; s.unit == UnitMicroUSD {
+	limits := q.limits
+	if q.turns != nil && call.tenantOf(ctx) != "" {
+		limits = q.all
+	}
+	for i := range limits {
+		if s := &limits[i]; s.unit == UnitMicroUSD {
 			guess = q.price.fitMoney(call.Cost, guess, s.most(lane))
 		}
 	}
 	fitted := call.Cost.plus(guess)
-	for i := range q.limits {
-		fitted = fitted.clampTo(q.limits[i].unit, q.limits[i].most(lane), call.Cost)
+	for i := range limits {
+		fitted = fitted.clampTo(limits[i].unit, limits[i].most(lane), call.Cost)
 	}
 	return fitted
 }

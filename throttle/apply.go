@@ -12,6 +12,9 @@ func (q *queue) apply(b *batch, ans answer) {
 	next, went := time.Time{}, 0
 	for i, outcomes := range ans.outcomes {
 		asks := b.asks[i]
+		if q.turns != nil && len(asks) > 0 {
+			q.turns.pass(&b.claim.runs[i], ans.now)
+		}
 		for _, o := range outcomes {
 			for _, a := range asks[:o.n] {
 				if o.code == granted || o.code == grantedKey {
@@ -23,6 +26,9 @@ func (q *queue) apply(b *batch, ans answer) {
 			}
 			asks = asks[o.n:]
 		}
+	}
+	if q.turns != nil {
+		q.turns.lane = -1
 	}
 	q.plan(b, next, went)
 	for i, outcomes := range ans.outcomes {
@@ -84,6 +90,11 @@ func (q *queue) hearLocked(b *batch, ans *answer, now time.Time) {
 // had no place for, it is their turn at once.
 func (q *queue) plan(b *batch, next time.Time, went int) {
 	waiting := q.room.Len() - q.room.Fresh()
+	if q.turns != nil && waiting > 0 {
+		if wakes := q.turns.next(b.began); next.IsZero() || !wakes.IsZero() && wakes.Before(next) {
+			next = wakes
+		}
+	}
 	switch {
 	case waiting == 0:
 		q.wake.Stop()
@@ -103,7 +114,10 @@ func (q *queue) tell(a *ask, o outcome, b *batch, ans *answer, now time.Time) ti
 	case granted, grantedKey:
 		r := reply{kind: replyGo, at: ans.now, key: ans.keyOf(c, a.call.Key), local: ans.local, round: q.ledger.rounds}
 		if ans.local {
-			q.ledger.spend(a.need, len(q.limits))
+			q.spendLocked(a.tenant, a.need)
+		}
+		if q.turns != nil {
+			q.turns.went(a, ans, now)
 		}
 		if o.code == grantedKey {
 			if r.probe = a.holds; r.probe == "" {
@@ -123,11 +137,15 @@ func (q *queue) tell(a *ask, o outcome, b *batch, ans *answer, now time.Time) ti
 		if a.since == 0 && !ans.local {
 			l := &q.lacking[a.lane] // nobody came before those ahead of it
 			l.since = min(ans.now, max(l.since, ans.now-a.age))
-			a.since = l.since
+			if a.since = l.since; q.turns != nil {
+				a.since = min(ans.now, q.turns.came)
+			}
 		}
 		if a.gone { // what it left behind is a ticket, and others behind that
 			q.due = true
 			q.withdrawLocked(a.lane)
+			a.lacks = o.lacks
+			q.withdrawOwnLocked(a)
 			return time.Time{}
 		}
 		if q.closedLocked(a) {
@@ -161,9 +179,11 @@ func (q *queue) closedLocked(a *ask) bool {
 func (q *queue) park(a *ask, o outcome, now time.Time) time.Time {
 	first := !a.place.Settled()
 	a.last, a.turn = o, now.Add(durationOf(o.wait))
-	if first && q.room.Len()-q.room.Fresh() >= q.t.cfg.QueueLimit {
+	if first && !q.makeRoomLocked(a) {
 		q.leaveLocked(a)
 		q.withdrawLocked(a.lane)
+		a.lacks = o.lacks
+		q.withdrawOwnLocked(a)
 		e := a.denial(ErrQueueFull)
 		e.RetryAfter = durationOf(o.wait)
 		a.answers <- reply{kind: replyDenied, err: e}
@@ -180,6 +200,7 @@ func (q *queue) park(a *ask, o outcome, now time.Time) time.Time {
 func (q *queue) takeBackLocked(a *ask, r reply) {
 	q.runLocked(-1)
 	s := cancelled(r.at, a.need)
+	s.tenant = a.tenant
 	if r.lease == nil || !r.lease.correct(s.delta, s.calls) {
 		q.addLocked(s, r.local, r.round)
 	}
@@ -200,8 +221,8 @@ func (q *queue) explain(a *ask, o outcome, c *claim, ans *answer) *DeniedError {
 	switch o.code {
 	case deniedRoom:
 		e = a.denial(ErrBudget)
-		if o.limit < len(q.limits) {
-			e.Limit = q.limits[o.limit].text
+		if o.limit < len(q.all) {
+			e.Limit = q.all[o.limit].text
 		}
 	case deniedPause:
 		e = a.denial(ErrPaused)
@@ -221,7 +242,7 @@ func (q *queue) explain(a *ask, o outcome, c *claim, ans *answer) *DeniedError {
 	case deniedStore:
 		e = a.denial(ErrStore)
 	}
-	e.timeless = o.code == deniedRoom && q.limits[o.limit].inFlight()
+	e.timeless = o.code == deniedRoom && q.all[o.limit].inFlight()
 	if e.RetryAfter = durationOf(o.wait); o.wait >= maxWait || e.timeless {
 		e.RetryAfter = 0 // it doesn't fit, however long one waits; or nobody knows when a call ends
 	}

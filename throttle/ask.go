@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"container/list"
 	"context"
 	"math"
 	"time"
@@ -15,7 +16,11 @@ type ask struct {
 	call  Call
 	id    modelID
 	lane  int
-	need  []float64 // the cost, by limit of the queue
+	need  []float64 // the cost, by limit of the queue, each tenant's own included
+	// Where tenants take turns:
+	tenant string // as claims name it; "": none
+	row    *row
+	inRow  *list.Element
 
 	arrived  time.Time
 	deadline time.Time // when waiting has lost its point; zero: never
@@ -100,7 +105,7 @@ const sameAge = 10_000
 
 // equal reports whether two neighbouring asks can travel as one run.
 func (r *run) equal(s *run) bool {
-	if r.lane != s.lane || r.key != s.key || r.model != s.model || r.patience != s.patience ||
+	if r.lane != s.lane || r.tenant != s.tenant || r.key != s.key || r.model != s.model || r.patience != s.patience ||
 		r.since != s.since || math.Abs(r.age-s.age) > sameAge ||
 		r.mayProbe != s.mayProbe || r.holds != "" || s.holds != "" || r.hold || s.hold {
 		return false

@@ -49,18 +49,6 @@ const (
 	OutageClosed                // calls are denied with ErrStore
 )
 
-// A TenantPolicy shares a budget out among tenants.
-type TenantPolicy struct {
-	Share  float64
-	Limits []Limit
-	Weight func(tenant string) int
-	Max    int // remembered tenants; 0: 10 000
-}
-
-func (p TenantPolicy) off() bool {
-	return p.Share == 0 && len(p.Limits) == 0 && p.Weight == nil && p.Max == 0
-}
-
 // name returns Name or what stands for it.
 func (b Budget) name() string {
 	if b.Name == "" && len(b.Models) > 0 {
@@ -110,13 +98,14 @@ func (b Budget) validate() error {
 	switch {
 	case strings.ContainsAny(b.Name, "\x00\x01"):
 		return fmt.Errorf("Name is %q, want no control characters 0 and 1", b.Name)
-	case !b.Tenants.off():
-		return notBuilt("Tenants", "a policy")
 	case b.Outage > OutageClosed:
 		return fmt.Errorf("Outage is %d, which doesn't exist", b.Outage)
 	}
 	if err := b.Price.validate(); err != nil {
 		return fmt.Errorf("Price.%w", err)
+	}
+	if err := b.Tenants.validate(); err != nil {
+		return fmt.Errorf("Tenants.%w", err)
 	}
 	return validateLimits("Limits", b.Limits)
 }

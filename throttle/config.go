@@ -79,6 +79,7 @@ func (c Config) withDefaults() Config {
 		b.Name = b.name()
 		b.Models = append([]string(nil), b.Models...)
 		b.Limits = append([]Limit(nil), b.Limits...)
+		b.Tenants.Limits = append([]Limit(nil), b.Tenants.Limits...)
 	}
 	c.Account = append([]Limit(nil), c.Account...)
 	c.LaneOutage = maps.Clone(c.LaneOutage)
@@ -131,6 +132,9 @@ func (c Config) validateBudgets() error {
 		}
 		if n := len(b.Limits) + len(c.Account); n > maxLimits {
 			return fmt.Errorf("Budgets[%d].Limits: with Account's there are %d, want at most %d", i, n, maxLimits)
+		}
+		if n := len(b.Limits) + len(c.Account) + len(b.Tenants.limits(b.Limits)); n > maxLimits {
+			return fmt.Errorf("Budgets[%d].Tenants: with Limits and Account's there are %d limits, want at most %d", i, n, maxLimits)
 		}
 		seen[b.name()] = i
 	}

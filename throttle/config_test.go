@@ -85,6 +85,13 @@ func TestConfigErrorsNameTheField(t *testing.T) {
 		"Budgets[1].Outage":                             with(func(b *Budget) { b.Outage = 9 }),
 		"Budgets[1].Price.Output":                       with(func(b *Budget) { b.Price.Output = math.NaN() }),
 		"Budgets[1].Price.Cached":                       with(func(b *Budget) { b.Price.Cached = -1 }),
+		"Budgets[1].Tenants.Share is -0.5":              with(func(b *Budget) { b.Tenants.Share = -0.5 }),
+		"Budgets[1].Tenants.Share is 1.5":               with(func(b *Budget) { b.Tenants.Share = 1.5 }),
+		"Budgets[1].Tenants.Share is NaN":               with(func(b *Budget) { b.Tenants.Share = math.NaN() }),
+		"Budgets[1].Tenants.Max is -1":                  with(func(b *Budget) { b.Tenants.Max = -1 }),
+		"Budgets[1].Tenants.Limits[0].Amount":           with(func(b *Budget) { b.Tenants.Limits = []Limit{Requests(0, time.Hour)} }),
+		"Budgets[1].Tenants.Limits[1]: counts":          with(func(b *Budget) { b.Tenants.Limits = []Limit{Requests(1, time.Hour), Requests(2, time.Hour)} }),
+		"Budgets[1].Tenants.Limits[0].Unit":             with(func(b *Budget) { b.Tenants.Limits = []Limit{InFlight(2)} }),
 		"Budgets[1].Name":                               with(func(b *Budget) { b.Name = "good" }),
 		"Budgets[1].Limits[1]: counts":                  with(func(b *Budget) { b.Limits[1] = Requests(50, time.Hour) }),
 		"Account[0].Amount":                             {Account: []Limit{Requests(-1, time.Hour)}},
@@ -114,22 +121,6 @@ func TestConfigErrorsNameTheField(t *testing.T) {
 		}
 		if errors.Is(err, ErrNotBuilt) {
 			t.Errorf("%v, which sounds as if it would come", err)
-		}
-	}
-}
-
-func TestConfigsThatAreNotBuiltSaySo(t *testing.T) {
-	budget := func(f func(*Budget)) Config {
-		b := Budget{Models: []string{"m"}}
-		f(&b)
-		return Config{Budgets: []Budget{b}}
-	}
-	tests := map[string]Config{
-		"Budgets[0].Tenants": budget(func(b *Budget) { b.Tenants.Share = 0.5 }),
-	}
-	for field, c := range tests {
-		if _, err := New(c); !errors.Is(err, ErrNotBuilt) || !strings.HasPrefix(err.Error(), "throttle: Config."+field+": ") {
-			t.Errorf("%v, want ErrNotBuilt about %s", err, field)
 		}
 	}
 }

@@ -17,6 +17,9 @@ func (t *Throttle) refuse(a *ask, e *DeniedError, gen float64) (Permit, error) {
 	if !a.q.dry || e.Reason == ErrClosed {
 		return Permit{}, t.deny(a, e)
 	}
+	if a.row != nil {
+		a.row.denied.Add(1)
+	}
 	waits := a.wouldWait(e)
 	a.q.tally.Load().note(t, a, e, waits)
 	kind := EventDenied
@@ -105,9 +108,9 @@ func (c *tally) note(t *Throttle, a *ask, e *DeniedError, waits bool) {
 
 // windowOf is the window of the limit of that text; 0: it has none.
 func (q *queue) windowOf(text string) time.Duration {
-	for i := range q.limits {
-		if q.limits[i].text == text {
-			return durationOf(q.limits[i].per)
+	for i := range q.all {
+		if q.all[i].text == text {
+			return durationOf(q.all[i].per)
 		}
 	}
 	return 0

@@ -20,7 +20,7 @@ const emptyFor = 10 * time.Millisecond
 // noteEmptyLocked remembers that a call found no room. What calls in flight
 // leave is not said ahead; and a store that needs no round trip is asked.
 func (q *queue) noteEmptyLocked(a *ask, o outcome, b *batch, now time.Time) {
-	if q.t.store.immediate() || o.code != deniedRoom || o.limit >= len(q.limits) || q.limits[o.limit].inFlight() {
+	if q.t.store.immediate() || q.turns != nil || o.code != deniedRoom || o.limit >= len(q.limits) || q.limits[o.limit].inFlight() {
 		return
 	}
 	q.empties[a.lane] = emptied{

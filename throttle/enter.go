@@ -32,15 +32,9 @@ func (q *queue) enter(a *ask) *DeniedError {
 		q.mu.Unlock()
 		return e
 	}
-	q.seatLocked(a)
+	q.enterLocked(a)
 	q.kick()
 	return nil
-}
-
-// seatLocked takes an ask into the room.
-func (q *queue) seatLocked(a *ask) {
-	a.answers = make(chan reply, 2) // not kept for later: a channel may belong to a test's bubble
-	a.place = q.room.Enter(a.lane, a)
 }
 
 // enterPausedLocked parks an ask until the end of a pause, if that and its
@@ -48,8 +42,8 @@ func (q *queue) seatLocked(a *ask) {
 func (q *queue) enterPausedLocked(a *ask, turn time.Time, lacks lackSet, v Verdict, now time.Time) *DeniedError {
 	reason := ErrPaused
 	if float64(turn.Sub(now).Microseconds()) <= a.patience(now) {
-		if q.room.Len()-q.room.Fresh() < q.t.cfg.QueueLimit {
-			q.seatLocked(a)
+		if q.makeRoomLocked(a) {
+			q.enterLocked(a)
 			a.last, a.turn = outcome{code: waitsPause, wait: microsOf(turn.Sub(now))}, turn
 			// Fresh calls ahead of it in its lane are with the claim under
 			// way, but for those beyond a full one: these may come behind it.
@@ -135,6 +129,7 @@ func (q *queue) reconsider() {
 		if float64(turn.Sub(now).Microseconds()) > a.patience(now) {
 			q.leaveLocked(a) // nobody behind it goes before the pause ends
 			q.withdrawLocked(a.lane)
+			q.withdrawOwnLocked(a)
 			e := a.denial(ErrPaused)
 			e.Verdict, e.RetryAfter = v, turn.Sub(now)
 			a.answers <- reply{kind: replyDenied, err: e}
@@ -254,7 +249,7 @@ func (q *queue) waitedFor(a *ask) *DeniedError {
 			e.Verdict = p.verdict
 		}
 	case a.lacks != 0:
-		e.Limit = q.limits[a.last.limit].text
+		e.Limit = q.all[a.last.limit].text
 	}
 	if !a.turn.IsZero() {
 		e.RetryAfter = max(0, time.Until(a.turn))

@@ -15,10 +15,10 @@ const maxRounds = 64
 // A ledger is what a queue has to tell the store. It is guarded by q.mu.
 type ledger struct {
 	fixes  []fix
-	told   bool        // the claim under way tells them
-	late   [][]float64 // corrections that came while it was under way
-	booked []float64   // the store's time of the last rounds of booking
-	rounds int         // how many there have been
+	told   bool          // the claim under way tells them
+	late   []tenantSpent // corrections that came while it was under way, and whose
+	booked []float64     // the store's time of the last rounds of booking
+	rounds int           // how many there have been
 }
 
 // tell returns what the next claim tells, to be followed by fared.
@@ -27,6 +27,7 @@ func (l *ledger) tell() []fix {
 	fixes := make([]fix, len(l.fixes))
 	for i, f := range l.fixes {
 		f.spent = append([]float64(nil), f.spent...)
+		f.tenants = cloneSpent(f.tenants)
 		fixes[i] = f
 	}
 	return fixes
@@ -42,8 +43,8 @@ func (l *ledger) fared(ans *answer, limits int) []settlement {
 		if u.number > 0 || len(u.settles) > 0 {
 			l.add(*u, limits)
 		}
-		for _, delta := range late {
-			l.spend(delta, limits)
+		for _, s := range late {
+			l.spend(s.name, s.units, limits)
 		}
 		return nil
 	}
@@ -56,8 +57,8 @@ func (l *ledger) fared(ans *answer, limits int) []settlement {
 		l.booked = l.booked[1:]
 	}
 	follow := make([]settlement, len(late))
-	for i, delta := range late {
-		follow[i] = settlement{at: ans.now, delta: delta}
+	for i, s := range late {
+		follow[i] = settlement{at: ans.now, delta: s.units, tenant: s.name}
 	}
 	return follow
 }
@@ -70,10 +71,16 @@ func (l *ledger) add(f fix, limits int) {
 		l.fixes[n-1].settles = append(l.fixes[n-1].settles, f.settles...)
 		return
 	}
+	if l.tenants()+len(f.tenants) > maxFixedTenants {
+		f.tenants = nil
+	}
 	if l.fixes = append(l.fixes, f); len(l.fixes) > maxFixes {
 		oldest, next := l.fixes[0], &l.fixes[1]
 		for i, spent := range oldest.spent {
 			next.spent[i] += spent
+		}
+		for _, t := range oldest.tenants {
+			next.spendOf(t.name, t.units)
 		}
 		next.settles = append(oldest.settles, next.settles...)
 		next.number = 0 // neither is told apart any more
@@ -81,19 +88,71 @@ func (l *ledger) add(f fix, limits int) {
 	}
 }
 
-// spend notes what was spent, or given back, while the store was away.
-func (l *ledger) spend(units []float64, limits int) {
+// spend notes what was spent, or given back, while the store was away: of the
+// limits of all, then of a tenant's own.
+func (l *ledger) spend(tenant string, units []float64, limits int) {
 	if l.told {
-		l.late = append(l.late, units)
+		l.late = append(l.late, tenantSpent{tenant, units})
 		return
 	}
 	if len(l.fixes) == 0 {
 		l.add(fix{}, limits)
 	}
 	last := &l.fixes[len(l.fixes)-1]
-	for i, n := range units {
+	for i, n := range units[:limits] {
 		last.spent[i] += n
 	}
+	if tenant != "" && (unitsOf(last.tenants, tenant) != nil || l.tenants() < maxFixedTenants) {
+		last.spendOf(tenant, units[limits:])
+	}
+}
+
+// maxFixedTenants bounds the tenants that are told of after an outage. What
+// further ones spent meanwhile is booked to the limits of all alone.
+const maxFixedTenants = 1024
+
+// tenants is how many are told of.
+func (l *ledger) tenants() (n int) {
+	for i := range l.fixes {
+		n += len(l.fixes[i].tenants)
+	}
+	return n
+}
+
+// spendOf adds what was spent of a tenant's own limits.
+func (f *fix) spendOf(tenant string, units []float64) {
+	known := unitsOf(f.tenants, tenant)
+	if known == nil {
+		f.tenants = append(f.tenants, tenantSpent{tenant, append([]float64{}, units...)})
+		return
+	}
+	for i, n := range units {
+		known[i] += n
+	}
+}
+
+func cloneSpent(tenants []tenantSpent) (all []tenantSpent) {
+	for _, t := range tenants {
+		all = append(all, tenantSpent{t.name, append([]float64{}, t.units...)})
+	}
+	return all
+}
+
+// unspent are the claim's tenants, of which nothing is known to be spent: what it
+// charged to them may have to be corrected.
+func (c *claim) unspent() (tenants []tenantSpent) {
+	for i := range c.tenants {
+		tenants = append(tenants, tenantSpent{c.tenants[i].name, make([]float64, c.perTenant)})
+	}
+	return tenants
+}
+
+// spendLocked notes what was spent while the store was away.
+func (q *queue) spendLocked(tenant string, units []float64) {
+	if len(q.all) == len(q.limits) {
+		tenant = ""
+	}
+	q.ledger.spend(tenant, units, len(q.limits))
 }
 
 // bookedAt returns when the spending of a round was booked: whether it was yet,

@@ -32,10 +32,15 @@ func (q *queue) gather(now time.Time) *batch {
 		waiting = dueMax
 	}
 	q.due, q.errand, q.news = false, false, [2]string{}
-	for lane := range q.t.cfg.Lanes {
-		// The first of each lane goes along in any case: its ticket is renewed.
-		waiting -= q.gatherSettled(b, lane, max(1, waiting), now)
-		fresh -= q.gatherFresh(b, lane, fresh, now)
+	b.nameTenants()
+	if q.turns != nil {
+		q.gatherTurns(b, waiting, fresh, now)
+	} else {
+		for lane := range q.t.cfg.Lanes {
+			// The first of each lane goes along in any case: its ticket is renewed.
+			waiting -= q.gatherSettled(b, lane, max(1, waiting), now)
+			fresh -= q.gatherFresh(b, lane, fresh, now)
+		}
 	}
 	settles := len(b.claim.settles)
 	if q.gatherLease(b); len(b.claim.settles) > settles {
@@ -58,7 +63,7 @@ func (q *queue) claimLocked(now time.Time) claim {
 	q.number++
 	q.told = now
 	return claim{
-		account: q.a.id, budget: q.id, limits: q.limits, own: q.own,
+		account: q.a.id, budget: q.id, limits: q.all, own: q.own, perTenant: len(q.all) - len(q.limits),
 		every:   microsOf(q.t.cfg.Probe.Every),
 		process: q.process, number: q.number,
 		fixes: q.ledger.tell(),
@@ -89,7 +94,8 @@ func (q *queue) gatherSettled(b *batch, lane, most int, now time.Time) int {
 
 // hold adds what calls lack that were judged before and only keep their place.
 func (b *batch) hold(lane int, l lack) {
-	b.claim.runs = append(b.claim.runs, run{lane: lane, hold: true, cost: slices.Clone(l.units), pauses: l.pauses})
+	cost := append(slices.Clone(l.units), make([]float64, b.claim.perTenant)...)
+	b.claim.runs = append(b.claim.runs, run{lane: lane, hold: true, cost: cost, pauses: l.pauses})
 	b.asks = append(b.asks, nil)
 }
 
@@ -121,6 +127,12 @@ func (b *batch) add(a *ask, now time.Time) {
 		a.age = max(0, float64(now.Sub(a.arrived).Microseconds()))
 		r.age = a.age
 	}
+	if a.q.turns != nil {
+		r.since, r.age = a.q.turns.sinceOf(a, now)
+		if b.claim.perTenant > 0 {
+			r.tenant = b.claim.addTenant(a.tenant)
+		}
+	}
 	if r.mayProbe && b.claim.probe == "" {
 		b.claim.probe = newProbeID()
 	}
@@ -132,6 +144,22 @@ func (b *batch) add(a *ask, now time.Time) {
 	}
 	b.claim.runs = append(b.claim.runs, r)
 	b.asks = append(b.asks, []*ask{a})
+}
+
+// nameTenants has those among the claim's tenants of which it corrects anything.
+func (b *batch) nameTenants() {
+	for i := range b.claim.settles {
+		b.claim.addTenant(b.claim.settles[i].tenant)
+	}
+	for i := range b.claim.fixes {
+		f := &b.claim.fixes[i]
+		for j := range f.tenants {
+			b.claim.addTenant(f.tenants[j].name)
+		}
+		for j := range f.settles {
+			b.claim.addTenant(f.settles[j].tenant)
+		}
+	}
 }
 
 // older brings the ages of a batch's calls up to now, when it is sent again.

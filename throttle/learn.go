@@ -32,7 +32,7 @@ func (q *queue) learnLimits(reports []Report) {
 			changed = b.learn(r) || changed
 		}
 	}
-	if changed && len(b.Limits)+len(q.t.cfg.Account) <= maxLimits {
+	if changed && len(b.Limits)+len(q.t.cfg.Account)+len(b.Tenants.limits(b.Limits)) <= maxLimits {
 		q.t.relimit(q, &b)
 	}
 }

@@ -17,7 +17,7 @@ func (t *Throttle) spendAtOnce(ctx context.Context, call *Call) (Permit, bool) {
 		return Permit{}, false
 	}
 	q, id := t.queueFor(call)
-	if q.leases == nil || q.gate != nil || q.denies.Load() || !t.store.hears() {
+	if q.leases == nil || q.gate != nil || q.turns != nil || q.denies.Load() || !t.store.hears() {
 		return Permit{}, false
 	}
 	cost := call.Cost
@@ -25,7 +25,7 @@ func (t *Throttle) spendAtOnce(ctx context.Context, call *Call) (Permit, bool) {
 		cost.Requests = 1
 	}
 	var buf [fewLimits]float64
-	c, gen, low := q.leases.spend(lane, call.Key, q.needsIn(buf[:0], cost))
+	c, gen, low := q.leases.spend(lane, call.Key, q.needsIn(buf[:0], cost, ""))
 	if c == nil {
 		return Permit{}, false
 	}

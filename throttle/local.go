@@ -1,5 +1,7 @@
 package throttle
 
+import "slices"
+
 // local.go decides for this process alone while the store gives no answer. The
 // local mode runs the same decisions on a store in memory, with this process's
 // part of every limit. That store is told all the while what this process
@@ -30,11 +32,11 @@ func (o *outage) decide(q *queue, b *batch) answer {
 	c := b.claim
 	c.settles, c.fixes, c.number, c.lease = nil, nil, 0, nil // the store's, not ours
 	c.knows, c.restore = [2]string{}, nil
-	c.floors = nil // nobody's own part
-	c.limits = o.part(q)
+	c.floors = nil       // nobody's own part
+	c.limits = o.part(q) // each tenant's own included
 	c.runs = nil
 	var places []int
-	var open settlement // what the open lanes spend
+	var open charges // what the open lanes spend
 	ans := answer{local: true, outcomes: make([][]outcome, len(b.claim.runs)), keys: make([]keyView, len(c.keys))}
 	for i, r := range b.claim.runs {
 		all := func(code outcomeCode) { ans.outcomes[i] = []outcome{{code: code, n: r.n}} }
@@ -44,16 +46,14 @@ func (o *outage) decide(q *queue, b *batch) answer {
 			all(deniedKey)
 		case mode == OutageOpen && !r.hold:
 			all(granted)
-			open = open.with(r, len(q.limits))
+			open = open.with(&c, r, r.n)
 		case mode == OutageClosed && !r.hold:
 			all(deniedStore)
 		default:
 			c.runs, places = append(c.runs, r), append(places, i)
 		}
 	}
-	if open.delta != nil {
-		c.settles = []settlement{open} // unlimited, but counted
-	}
+	c.settles = open // unlimited, but counted
 	local, _, _, _ := o.local.decide(&c, -1)
 	ans.now, ans.budget, ans.account = local.now, local.budget, local.account
 	for j, i := range places {
@@ -67,20 +67,42 @@ func (o *outage) decide(q *queue, b *batch) answer {
 
 // settle corrects a charge made during an outage, where it was made.
 func (o *outage) settle(q *queue, s settlement) {
-	o.local.decide(&claim{account: q.a.id, budget: q.id, limits: o.part(q), own: q.own, settles: []settlement{s}}, -1)
+	o.book(q, []settlement{s}, nil)
+}
+
+// book corrects the local counts: by settlements, and up to what everybody has
+// used of the limits that are no tenant's own; nil: that isn't known.
+func (o *outage) book(q *queue, settles []settlement, used []float64) {
+	c := claim{account: q.a.id, budget: q.id, limits: o.part(q), own: q.own, perTenant: len(q.all) - len(q.limits), settles: settles}
+	if c.perTenant > 0 {
+		for i := range settles {
+			c.addTenant(settles[i].tenant)
+		}
+	}
+	c.floors = o.partsUsed(q, c.limits, used)
+	o.local.decide(&c, -1)
 }
 
 // present is later than every instant of a store: a charge made then counts as
 // made now.
 const present = 4e15
 
-// with adds a run's cost to a settlement that charges it at present.
-func (s settlement) with(r run, limits int) settlement {
-	if s.delta == nil {
-		s = settlement{at: present, delta: make([]float64, limits)}
+// charges are settlements that charge runs' costs at present, one for each tenant.
+type charges []settlement
+
+// with adds n calls of a run of a claim.
+func (s charges) with(c *claim, r run, n int) charges {
+	tenant := ""
+	if r.tenant > 0 {
+		tenant = c.tenants[r.tenant-1].name
 	}
-	for i, cost := range r.cost {
-		s.delta[i] += float64(float64(r.n) * cost)
+	i := slices.IndexFunc(s, func(s settlement) bool { return s.tenant == tenant })
+	if i < 0 {
+		i = len(s)
+		s = append(s, settlement{at: present, delta: make([]float64, len(r.cost)), tenant: tenant})
+	}
+	for k, cost := range r.cost {
+		s[i].delta[k] += float64(float64(n) * cost)
 	}
 	return s
 }
@@ -91,39 +113,32 @@ func (s settlement) with(r run, limits int) settlement {
 // over, nor is room that others haven't used: too little room here is better than
 // too much.
 func (o *outage) mirror(q *queue, b *batch, ans *answer) {
-	if len(q.limits) == 0 || o.t.store.immediate() {
+	if len(q.all) == 0 || o.t.store.immediate() {
 		return // a store in memory is never away
 	}
-	var spent settlement
+	var spent charges
 	for i, outcomes := range ans.outcomes {
 		for _, out := range outcomes {
 			if out.code == granted || out.code == grantedKey {
-				r := b.claim.runs[i]
-				r.n = out.n
-				spent = spent.with(r, len(q.limits))
+				spent = spent.with(&b.claim, b.claim.runs[i], out.n)
 			}
 		}
 	}
 	if l := b.claim.lease; l != nil && ans.leased > 0 {
-		spent = spent.with(run{n: int(ans.leased), cost: l.cost}, len(q.limits))
+		spent = spent.with(&b.claim, run{cost: l.cost}, int(ans.leased))
 	}
 	if b.claim.dry {
 		return
 	}
-	c := claim{account: q.a.id, budget: q.id, limits: o.part(q), own: q.own}
-	c.floors = o.partsUsed(q, c.limits, ans.used)
-	if spent.delta != nil {
-		c.settles = []settlement{spent}
-	}
-	o.local.decide(&c, -1)
+	o.book(q, spent, ans.used)
 }
 
 // partsUsed is what has to be used of this process's parts at least, if it may
 // spend no more than its part of the room that is left of the whole.
 func (o *outage) partsUsed(q *queue, parts []spec, used []float64) []float64 {
 	rank, live := o.fleet()
-	floors := make([]float64, len(parts))
-	for i := range min(len(parts), len(used)) {
+	floors := make([]float64, len(used))
+	for i := range used {
 		room := partOf(max(0, q.limits[i].size()-used[i]), rank, live)
 		floors[i] = max(0, parts[i].size()-room)
 	}
@@ -158,7 +173,7 @@ func (o *outage) part(q *queue) []spec {
 	if p := q.part; p.limits != nil && p.rank == rank && p.live == live {
 		return p.limits
 	}
-	q.part = part{rank: rank, live: live, limits: partsOf(q.limits, rank, live)}
+	q.part = part{rank: rank, live: live, limits: partsOf(q.all, rank, live)}
 	return q.part.limits
 }
 

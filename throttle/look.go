@@ -34,6 +34,7 @@ func (l *lookout) now() (last look, failed time.Time, err error) {
 type look struct {
 	when    time.Time
 	answers map[*queue]answer
+	tenants map[*queue][]string // whose use was asked for, by their names in claims
 }
 
 // at returns a look at the store that is at most statusKept old.
@@ -49,8 +50,16 @@ func (l *lookout) at(ctx context.Context, t *Throttle, queues []*queue, now time
 	defer l.looking.Unlock()
 	queues = there[:min(len(there), statusMost)]
 	claims := make([]claim, len(queues))
+	tenants := map[*queue][]string{}
 	for i, q := range queues {
 		claims[i] = claim{account: q.a.id, budget: q.id, limits: q.limits, own: q.own, dry: true}
+		if names := q.topTenants(now); len(names) > 0 {
+			tenants[q] = names
+			claims[i].limits, claims[i].perTenant = q.all, len(q.all)-len(q.limits)
+			for _, name := range names {
+				claims[i].addTenant(name)
+			}
+		}
 	}
 	answers, err := t.store.look(ctx, claims)
 	if err != nil {
@@ -62,7 +71,7 @@ func (l *lookout) at(ctx context.Context, t *Throttle, queues []*queue, now time
 		}
 		return last, err
 	}
-	seen := look{when: now, answers: make(map[*queue]answer, len(queues))}
+	seen := look{when: now, answers: make(map[*queue]answer, len(queues)), tenants: tenants}
 	for q, a := range last.answers { // what can't be asked now is what it was
 		if t.outage.down(q.a.id) {
 			seen.answers[q] = a

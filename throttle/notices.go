@@ -39,6 +39,7 @@ func (t *Throttle) heard(n notice) {
 		if n.budget == "" {
 			a.roomGiven()
 		} else if q := a.queue(n.budget); q != nil {
+			q.roomGivenTo(string(n.key))
 			q.roomGiven()
 		}
 	case noticeLost:
@@ -65,6 +66,7 @@ func (t *Throttle) hears() {
 	for _, q := range t.allQueues() {
 		q.mu.Lock()
 		q.due = q.due || q.room.Len() > 0
+		q.recheckAllLocked()
 		q.tellLocked(now)
 		q.kick()
 	}

@@ -244,6 +244,7 @@ func (o *outage) over(a *absence) {
 		}
 		q.mu.Lock()
 		q.due, q.pushed = true, true
+		q.recheckAllLocked()
 		q.errand = q.errand || q.seated // its callers may have been answered here
 		q.tellLocked(now)               // it may have lost its memory meanwhile
 		q.kick()
@@ -275,6 +276,6 @@ func (t *Throttle) decide(q *queue, b *batch) answer {
 		number = b.claim.number // it may have been applied all the same
 	}
 	ans := t.outage.decide(q, b)
-	ans.unknown = &fix{number: number, settles: b.claim.settles}
+	ans.unknown = &fix{number: number, settles: b.claim.settles, tenants: b.claim.unspent()}
 	return ans
 }

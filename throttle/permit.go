@@ -30,13 +30,15 @@ type permitInfo struct {
 	model string
 	id    modelID
 	cost  Cost
-	at    float64 // the store's time of the charge
-	keyAt float64 // the key's generation then
-	probe string  // the uuid of the probe that the call is; "": none
-	local bool    // charged to this process alone, while the store was away
-	round int     // of bookings that tells the store, if local
-	lease *chunk  // it was spent from; nil: none
-	gate  *gate   // it has passed; nil: none
+	// tenant is whose own limits count, too; "": nobody's
+	tenant string
+	at     float64 // the store's time of the charge
+	keyAt  float64 // the key's generation then
+	probe  string  // the uuid of the probe that the call is; "": none
+	local  bool    // charged to this process alone, while the store was away
+	round  int     // of bookings that tells the store, if local
+	lease  *chunk  // it was spent from; nil: none
+	gate   *gate   // it has passed; nil: none
 	// uncounted marks a call that goes in a dry run only: nothing was charged, and
 	// nothing is held.
 	uncounted bool
@@ -119,17 +121,17 @@ func (p Permit) Settle(actual Cost) {
 		charged, stands = charged.priced(q.price), charged.settledPriced(actual, q.price)
 	}
 	var buf [fewLimits]float64
-	if delta, differs := q.differenceIn(buf[:0], &stands, &charged); differs {
+	if delta, differs := q.differenceIn(buf[:0], &stands, &charged, info.tenant); differs {
 		info.correct(delta, 0)
 	}
 	info.over(true)
 }
 
 // differenceIn appends how much more of each limit a cost takes than another.
-func (q *queue) differenceIn(delta []float64, now, was *Cost) (_ []float64, differs bool) {
-	for i := range q.limits {
+func (q *queue) differenceIn(delta []float64, now, was *Cost, tenant string) (_ []float64, differs bool) {
+	for i := range q.all {
 		d := 0.0
-		if s := &q.limits[i]; !s.inFlight() {
+		if s := &q.all[i]; !s.inFlight() && (tenant != "" || i < len(q.limits)) {
 			d = now.units(s.unit) - was.units(s.unit)
 		}
 		differs = differs || d != 0
@@ -150,7 +152,7 @@ func (p Permit) Done() {
 func (p Permit) Cancel() {
 	if info, ok := p.end(); ok && !info.uncounted {
 		var was [fewLimits]float64
-		delta := info.q.needsIn(was[:0], info.cost)
+		delta := info.q.needsIn(was[:0], info.cost, info.tenant)
 		for i := range delta {
 			delta[i] = -delta[i]
 		}
@@ -175,7 +177,7 @@ func (info permitInfo) correct(delta []float64, calls float64) {
 	if info.lease != nil && info.lease.correct(delta, calls) {
 		return // it can be spent again
 	}
-	s := settlement{at: info.at, calls: calls, delta: slices.Clone(delta)}
+	s := settlement{at: info.at, calls: calls, delta: slices.Clone(delta), tenant: info.tenant}
 	info.q.mu.Lock()
 	info.q.addLocked(s, info.local, info.round)
 	info.q.kick()

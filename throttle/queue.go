@@ -25,6 +25,8 @@ type queue struct {
 	name   string // of the budget for people
 	limits []spec // the budget's, then the account's
 	own    int    // how many are the budget's
+	all    []spec // limits, then those that each tenant has of its own
+	turns  *rota  // of tenants; nil: calls of a lane go in the order in which they came
 	outage Outage
 	price  Price
 	sells  bool // there is a price
@@ -101,11 +103,19 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
 	q.own = len(q.limits)
 	q.limits = append(q.limits, compileLimits(t.cfg.Account, t.cfg.Lanes, a.id)...)
+	q.all = q.limits
+	if !b.Tenants.off() {
+		each := compileTenants(b.Tenants, b.Limits, t.cfg.Lanes, a.id+"/"+id)
+		q.all = append(slices.Clip(q.limits), each...)
+		q.turns = newTurns(b, len(q.limits), len(each), len(t.cfg.Lanes), forgetAfter(each))
+	}
 	q.budget, q.born = b, time.Now()
 	if b.Learn && len(b.Limits) == 0 {
 		q.gate = newGate()
 	}
-	q.leases = newLeases(t.cfg.Lease, q.limits, len(t.cfg.Lanes))
+	if len(q.all) == len(q.limits) { // what a tenant may use isn't known ahead
+		q.leases = newLeases(t.cfg.Lease, q.limits, len(t.cfg.Lanes))
+	}
 	q.counts = slices.ContainsFunc(q.limits, func(s spec) bool { return s.inFlight() })
 	q.renew = time.AfterFunc(time.Hour, q.onRenew)
 	q.renew.Stop()
@@ -226,7 +236,7 @@ func (q *queue) addLocked(s settlement, local bool, round int) {
 		q.t.outage.settle(q, s)
 		at, booked, known := q.ledger.bookedAt(round)
 		if !booked {
-			q.ledger.spend(s.delta, len(q.limits))
+			q.spendLocked(s.tenant, s.delta)
 			q.due = q.due || gives && waiting > 0
 		}
 		if !booked || !known {
@@ -238,6 +248,7 @@ func (q *queue) addLocked(s settlement, local bool, round int) {
 	switch {
 	case gives && waiting > 0:
 		q.due, q.pushed = true, true
+		q.recheckLocked(s.tenant)
 	case q.retired.Load():
 		q.pushed = true // no call will come along
 	case len(q.settles) >= settleMax:
@@ -257,6 +268,15 @@ func (q *queue) settleLocked(a *ask, lacks lackSet) {
 	q.countLocked(a, 1)
 }
 
+// enterLocked takes a call into the room.
+func (q *queue) enterLocked(a *ask) {
+	a.answers = make(chan reply, 2) // not kept for later: a channel may belong to a test's bubble
+	a.place = q.room.Enter(a.lane, a)
+	if q.turns != nil {
+		q.turns.enter(a)
+	}
+}
+
 // departLocked takes out a call that won't be sent. Where it lacked room, it
 // stood in the way of those behind it: they are claimed for at once.
 func (q *queue) departLocked(a *ask) {
@@ -267,6 +287,7 @@ func (q *queue) departLocked(a *ask) {
 		q.a.gives()
 	}
 	q.withdrawLocked(a.lane)
+	q.withdrawOwnLocked(a)
 }
 
 // withdrawLocked has the ticket of a lane taken back in which nobody waits any
@@ -287,12 +308,18 @@ func (q *queue) leaveLocked(a *ask) {
 		q.countLocked(a, -1)
 	}
 	q.room.Leave(a.place)
+	if q.turns != nil {
+		q.turns.leave(a)
+	}
 }
 
 // countLocked adds what a waiting call lacks to its lane's sum.
 func (q *queue) countLocked(a *ask, sign float64) {
 	l := &q.lacking[a.lane]
 	l.add(a, sign)
+	if q.turns != nil {
+		q.turns.count(a, sign)
+	}
 }
 
 func (l *lack) add(a *ask, sign float64) {

@@ -157,11 +157,14 @@ func (q *queue) moveOn() {
 
 // in is the ask in another queue.
 func (a *ask) in(to *queue) *ask {
-	return &ask{
-		q: to, call: a.call, id: a.id, lane: a.lane, need: to.needs(a.call.Cost),
+	b := &ask{
+		q: to, call: a.call, id: a.id, lane: a.lane,
 		arrived: a.arrived, deadline: a.deadline, byCaller: a.byCaller, since: a.since,
 		mayProbe: a.mayProbe, holds: a.holds, gate: a.gate,
 	}
+	b.takeRow()
+	b.need = to.needs(a.call.Cost, b.tenant)
+	return b
 }
 
 // move brings one waiting call to another queue, where it is a new ask. Who

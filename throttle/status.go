@@ -67,6 +67,9 @@ type BudgetStatus struct {
 	// GuessInput and GuessOutput are by what a guess of tokens is multiplied
 	// here, by what guessed calls really cost; 0: too few were seen.
 	GuessInput, GuessOutput float64
+	// Tenants are those that used the budget most of late, in this process's eyes,
+	// the first most, at most 20. Empty where the budget has no policy for them.
+	Tenants []TenantStatus
 	// Limits are the budget's, then the account's, as the whole fleet has used
 	// them. Empty until the store was asked.
 	Limits []LimitStatus
@@ -83,6 +86,21 @@ type LimitStatus struct {
 	// differs from the configured limit; 0: it doesn't, or nothing was said.
 	Reported int64
 	Lanes    []LaneStatus
+}
+
+// A TenantStatus is one tenant of a budget.
+type TenantStatus struct {
+	// Tenant is as the calls name it. "" stands for the calls without a tenant and,
+	// where Overflow is set, for all that are too many to be told apart.
+	Tenant   string
+	Overflow bool
+	// Waiting is how many of its calls wait in this process, and Admitted and
+	// Denied are how many went or were refused here since it has been known.
+	Waiting          int
+	Admitted, Denied int64
+	// Limits are the tenant's own, as the whole fleet has used them. Empty until
+	// the store was asked about this tenant, and for calls without one.
+	Limits []LimitStatus
 }
 
 // A LaneStatus is what a lane may draw of a limit.
@@ -114,6 +132,7 @@ func (t *Throttle) Status(ctx context.Context) (Status, error) {
 		b := q.status(now)
 		if a, ok := seen.answers[q]; ok {
 			b.Limits = q.limitStatus(&a)
+			q.tenantLimits(b.Tenants, seen.tenants[q], &a)
 		}
 		s.Waiting += b.Waiting
 		s.Budgets = append(s.Budgets, b)
@@ -145,6 +164,7 @@ func (q *queue) status(now time.Time) BudgetStatus {
 	if _, model, ok := strings.Cut(q.id, "\x00"); ok {
 		b.Model = model
 	}
+	b.Tenants = q.tenantStatusLocked(now)
 	for lane, l := range q.t.cfg.Lanes {
 		b.Leased += int64(q.leased(lane))
 		if n := q.room.LenOf(lane); n > 0 {

@@ -29,13 +29,16 @@ func (t *Throttle) admit(a *ask, r reply) Permit {
 		})
 	}
 	return newPermit(permitInfo{
-		q: a.q, key: a.call.Key, model: a.call.Model, id: a.id, cost: a.call.Cost,
+		q: a.q, key: a.call.Key, model: a.call.Model, id: a.id, cost: a.call.Cost, tenant: a.tenant,
 		at: r.at, keyAt: r.key.gen, probe: r.probe, local: r.local, round: r.round, lease: r.lease, gate: a.gate,
 	})
 }
 
 // deny reports a denial and returns it as an error.
 func (t *Throttle) deny(a *ask, e *DeniedError) error {
+	if a.row != nil {
+		a.row.denied.Add(1)
+	}
 	t.observe(Event{
 		Kind: EventDenied, Key: e.Key, Account: a.call.Account, Model: e.Model, Budget: e.Budget,
 		Lane: e.Lane, Wait: e.RetryAfter, Verdict: e.Verdict, Err: e,

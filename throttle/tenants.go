@@ -133,16 +133,13 @@ func (b *bench) fixTenants(s *slot, f *fix) {
 	for j := range b.tenants {
 		name := b.tenants[j].name
 		spent, charged := unitsOf(f.tenants, name), unitsOf(s.tenants, name)
-		if spent == nil && charged == nil {
-			continue
+		if spent == nil {
+			continue // nobody knows what became of it
 		}
 		d := settlement{at: s.at, tenant: name, delta: make([]float64, len(b.c.limits))}
-		for i := range d.delta[b.c.shared():] {
+		for i := range spent {
 			k := b.c.shared() + i
-			if spent != nil {
-				d.delta[k] += spent[i]
-			}
-			if charged != nil {
+			if d.delta[k] = spent[i]; charged != nil {
 				d.delta[k] -= charged[i]
 			}
 		}

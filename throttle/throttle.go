@@ -244,6 +244,7 @@ func (q *queue) close() {
 	q.room.Each(func(p *place) bool {
 		if a := p.Value; !a.inFlight {
 			q.leaveLocked(a)
+			q.withdrawOwnLocked(a)
 			a.answers <- reply{kind: replyDenied, err: a.denial(ErrClosed)}
 		}
 		return true

@@ -230,8 +230,9 @@ func (b *bench) seat() {
 	}
 	for _, s := range b.seats {
 		if s.tenant > 0 {
-			b.use(s.tenant)
-			b.seatIn(s, 1+s.tenant)
+			if b.use(s.tenant); b.tenants[s.tenant-1].judged {
+				b.seatIn(s, 1+s.tenant)
+			}
 			continue
 		}
 		for i := range b.records() {

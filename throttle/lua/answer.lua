@@ -1,7 +1,7 @@
 -- Writing back, with an expiry that outlives every instant in the record.
 -- Counters and denials that no longer matter are left out. A counter of
 -- another configuration is kept for as long as its window can matter.
-local function save_record(key, rec)
+local function save_record(i, rec)
   local stop, counters, denied = rec.stop > 0 and rec.stop + rec.ramp or 0, {}, {}
   for _, t in ipairs(rec.line) do stop = max(stop, t[4] + TICKET_KEPT) end
   for _, c in ipairs(rec.counts) do
@@ -32,7 +32,7 @@ local function save_record(key, rec)
     end
   end
   local value = cmsgpack.pack({ rec.stop, rec.ramp, rec.used, rec.class, counters, denied, rec.slots, rec.line, rec.epoch })
-  redis.call('SET', key, value, 'PX', ceil((max(stop, now) - now + MARGIN) / 1000))
+  redis.call('SET', KEYS[i], value, 'PX', ceil((max(stop, now) - now + MARGIN) / 1000))
 end
 
 for i, rec in ipairs(ticketed) do
@@ -113,11 +113,11 @@ if not dry then
     recs[1].slots, recs[1].dirty = slots, true
   end
   for i, rec in ipairs(recs) do
-    if rec.dirty then save_record(KEYS[i], rec) end
+    if rec.dirty then save_record(i, rec) end
   end
   for t, w in ipairs(tens) do
     use(t)
-    if w.rec.dirty then save_record(KEYS[2 + #fingerprints + t], w.rec) end
+    if w.rec.dirty then save_record(2 + #fingerprints + t, w.rec) end
   end
   for i, k in ipairs(keys) do
     if k.dirty then

@@ -31,7 +31,7 @@ local first = 1
 local function correct_tenant(j, at, f, o, known, q)
   local st = { at, 0 }
   for i = 1, shared do st[2 + i] = 0 end
-  for k = 1, per_tenant do st[2 + shared + k] = (o and f[o + k] or 0) - (q and known[q + k] or 0) end
+  for k = 1, per_tenant do st[2 + shared + k] = f[o + k] - (q and known[q + k] or 0) end
   st[3 + #limits] = j
   correct(st)
 end
@@ -51,7 +51,7 @@ if slot then
       correct(st)
       for t, w in ipairs(tens) do
         local o, q = place_in(f, 3 + shared, t), place_in(known, 1, w.name)
-        if o or q then correct_tenant(t, slot[3], f, o, known, q) end
+        if o then correct_tenant(t, slot[3], f, o, known, q) end
       end
       first = j + 1
     end

@@ -109,7 +109,7 @@ local function seat()
   for _, w in ipairs(seats) do
     use(w[7])
     local from, to = 1, 2
-    if w[7] > 0 then from, to = 2 + w[7], 2 + w[7] end
+    if w[7] > 0 then from, to = 2 + w[7], tens[w[7]].judged and 2 + w[7] or 0 end
     for i = from, to do
       local rec, t = ticketed[i], { process, w[1], w[2], w[3] }
       if w[5][i] then t[5], t[6] = 0, 1 end

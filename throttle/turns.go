@@ -90,10 +90,10 @@ func (q *queue) rowFor(id string) *row {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if r = t.rows[name]; r == nil {
-		if name != "" && len(t.rows) >= t.max {
+		if name != "" && t.full() {
 			t.sweep(now)
 		}
-		if name != "" && len(t.rows) >= t.max {
+		if name != "" && t.full() {
 			name, id, weight = overflowTenant, "", 1
 		}
 		if r = t.rows[name]; r == nil {
@@ -103,6 +103,17 @@ func (q *queue) rowFor(id string) *row {
 	}
 	r.used = now
 	return r
+}
+
+// full reports whether as many tenants are remembered as may be told apart.
+func (t *rota) full() bool {
+	n := len(t.rows)
+	for _, name := range [...]string{"", overflowTenant} {
+		if t.rows[name] != nil {
+			n--
+		}
+	}
+	return n >= t.max
 }
 
 // sweep forgets the tenants that nobody calls for, at most once a second.

@@ -62,7 +62,12 @@ func TestLostClaimsNeverChangeATenantsSum(t *testing.T) {
 						c := testCall
 						c.Tenant = []string{"", "a", "b", "c"}[r.IntN(4)]
 						c.Cost.InputTokens = 1 + r.Int64N(100)
-						p, err := th.Acquire(context.Background(), c)
+						ctx, leave := context.WithCancel(context.Background())
+						if r.IntN(4) == 0 { // while its claim is under way
+							time.AfterFunc(time.Duration(r.IntN(20))*time.Millisecond, leave)
+						}
+						p, err := th.Acquire(ctx, c)
+						leave()
 						if err != nil {
 							time.Sleep(10 * time.Millisecond)
 							continue

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/headgate-go/headgate/lanes"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -178,31 +179,76 @@ func TestTheLongestRowGivesUpItsPlaces(t *testing.T) {
 }
 
 // Rows that wait for their own limits alone hold nobody up, and wake in time,
-// however many there are.
+// however many there are and whoever of them is first.
 func TestManyTenantsWakeInTime(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		th := newThrottle(t, throttle.Config{Lanes: patient(), Budgets: sharedBy(
-			throttle.TenantPolicy{Limits: []throttle.Limit{throttle.Requests(1, 10*time.Second).Using(throttle.TokenBucket)}},
-			throttle.Requests(100_000, time.Second).Using(throttle.TokenBucket),
+			throttle.TenantPolicy{Limits: []throttle.Limit{throttle.Tokens(1000, 10*time.Second).Using(throttle.TokenBucket)}},
+			throttle.Tokens(100_000_000, time.Second).Using(throttle.TokenBucket),
 		)})
 		var wg sync.WaitGroup
 		for i := range 500 {
-			tenant := fmt.Sprint(i)
-			goes(t, th, context.Background(), of(tenant)).Done()
-			began := time.Now()
+			c := of(fmt.Sprint(i))
+			c.Cost.InputTokens = 1000
+			goes(t, th, context.Background(), c).Done()
+			c.Cost.InputTokens = int64(1000 - i) // the last of them can go first
+			began, wait := time.Now(), time.Duration(1000-i)*10*time.Millisecond
 			wg.Go(func() {
-				goes(t, th, context.Background(), of(tenant)).Done()
-				if took := time.Since(began); took < 10*time.Second || took > 10*time.Second+5*time.Millisecond {
-					t.Errorf("tenant %s waited %v, want 10 s", tenant, took)
+				goes(t, th, context.Background(), c).Done()
+				if took := time.Since(began); took < wait || took > wait+5*time.Millisecond {
+					t.Errorf("tenant %s waited %v, want %v", c.Tenant, took, wait)
 				}
 			})
-			time.Sleep(7 * time.Millisecond)
+			time.Sleep(time.Millisecond)
 		}
 		wg.Wait()
 		if b := statusOf(t, th); b.Waiting != 0 {
 			t.Errorf("%d wait", b.Waiting)
 		}
 	})
+}
+
+// A call is told of all that stands before it: of its own tenant for that one's
+// limit, and of higher lanes and others for everybody's.
+func TestAWaitBehindManyIsForeseen(t *testing.T) {
+	one := throttle.Requests(1, time.Second).Using(throttle.TokenBucket)
+	for name, tt := range map[string]struct {
+		budget      []throttle.Budget
+		many, late  string
+		low         bool
+		least, most time.Duration
+	}{
+		"one's own":     {sharedBy(throttle.TenantPolicy{Limits: []throttle.Limit{one}}, throttle.Requests(1000, time.Second)), "a", "a", false, 40 * time.Second, 42 * time.Second},
+		"everybody's":   {sharedBy(throttle.TenantPolicy{Share: 1}, one), "a", "a", false, 40 * time.Second, 42 * time.Second},
+		"another's":     {sharedBy(throttle.TenantPolicy{Share: 1}, one), "a", "b", false, 1 * time.Second, 3 * time.Second},
+		"a lower lane":  {sharedBy(throttle.TenantPolicy{Share: 1}, one), "a", "b", true, 40 * time.Second, 42 * time.Second},
+		"own and lower": {sharedBy(throttle.TenantPolicy{Limits: []throttle.Limit{one}}, throttle.Requests(1000, time.Second)), "a", "a", true, 40 * time.Second, 42 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				ls := []lanes.Lane{{Name: "live", Share: 1, Wait: -1}, {Name: "low", Share: 1, Wait: -1}}
+				th := newThrottle(t, throttle.Config{Lanes: ls, Budgets: tt.budget})
+				ctx, cancel := context.WithCancel(context.Background())
+				var wg sync.WaitGroup
+				for range 41 {
+					wg.Go(func() { _, _ = th.Acquire(ctx, of(tt.many)) })
+					synctest.Wait()
+				}
+				late := of(tt.late)
+				if tt.low {
+					late.Lane = ls[1]
+				}
+				hurried, stop := context.WithTimeout(context.Background(), 100*time.Millisecond)
+				e := denied(t, th, hurried, late, throttle.ErrBudget)
+				if stop(); e.RetryAfter < tt.least || e.RetryAfter > tt.most {
+					t.Errorf("it may come back in %v, want %v to %v", e.RetryAfter, tt.least, tt.most)
+				}
+				deniedBy(t, throttle.Permit{}, th.Check(context.Background(), late), throttle.ErrBudget)
+				cancel()
+				wg.Wait()
+			})
+		})
+	}
 }
 
 // Who leaves the row makes room for those behind, here and in other processes.
@@ -238,6 +284,51 @@ func TestACallThatLeavesItsRowLeavesNothing(t *testing.T) {
 			if took := <-done; took < 10*time.Second || took > 10*time.Second+100*time.Millisecond {
 				t.Errorf("a call behind the one that left went after %v, want 10 s", took)
 			}
+		}
+	})
+}
+
+// A row that ends with a call that leaves holds nobody up in other processes.
+func TestTheLastCallOfARowTakesItsTicketAlong(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		cfg := throttle.Config{Store: throttle.NewMemoryStore(), Lanes: patient(), Budgets: sharedBy(
+			throttle.TenantPolicy{Limits: []throttle.Limit{throttle.Tokens(60, time.Minute).Using(throttle.TokenBucket)}},
+			throttle.Tokens(100_000, time.Minute).Using(throttle.TokenBucket),
+		)}
+		a, b := newThrottle(t, cfg), newThrottle(t, cfg)
+		c := of("a")
+		c.Cost.InputTokens = 50
+		goes(t, a, context.Background(), c).Done()
+		ctx, cancel := context.WithCancel(context.Background())
+		big := c
+		big.Cost.InputTokens = 60
+		go func() { _, _ = a.Acquire(ctx, big) }() // needs 50 seconds
+		time.Sleep(time.Millisecond)
+		began := time.Now()
+		time.AfterFunc(10*time.Second, cancel)
+		c.Cost.InputTokens = 5
+		goes(t, b, context.Background(), c).Done()
+		if took := time.Since(began); took < 10*time.Second || took > 10*time.Second+100*time.Millisecond {
+			t.Errorf("it went after %v, want 10 s", took)
+		}
+	})
+}
+
+// What a tenant's own call gives back, its waiting ones use at once.
+func TestRoomGivenBackToATenantIsUsedAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		th := newThrottle(t, throttle.Config{Lanes: patient(), Budgets: sharedBy(
+			throttle.TenantPolicy{Limits: []throttle.Limit{throttle.Tokens(60, time.Minute).Using(throttle.TokenBucket)}},
+			throttle.Tokens(100_000, time.Minute).Using(throttle.TokenBucket),
+		)})
+		c := of("a")
+		c.Cost.InputTokens = 50
+		p := goes(t, th, context.Background(), c)
+		began := time.Now()
+		time.AfterFunc(10*time.Second, p.Cancel)
+		goes(t, th, context.Background(), c).Done()
+		if took := time.Since(began); took < 10*time.Second || took > 10*time.Second+5*time.Millisecond {
+			t.Errorf("it went after %v, want 10 s", took)
 		}
 	})
 }

@@ -46,6 +46,7 @@ type heldKey struct {
 	gen     float64
 	refused bool
 	next    time.Time // when the next probe may begin
+	since   time.Time // when it was refused, for all that is known here
 	verdict Verdict
 	probing bool // this process runs the probe loop for it
 }
@@ -127,6 +128,9 @@ func (a *account) learnKey(id Fingerprint, v keyView, verdict Verdict, probeRefu
 	k.gen, k.refused = v.gen, v.refused
 	if v.refused {
 		k.next = now.Add(durationOf(v.next))
+		if !was {
+			k.since = now
+		}
 		// The words of the process that was told are better than a class.
 		if !was || probeRefused {
 			k.verdict = verdict

@@ -89,6 +89,7 @@ type verdictNote struct {
 	gen    float64 // of the key when the call went out
 	probe  string  // the uuid under which the call went out; "": no probe
 	resume bool    // an operator ends the pause of the scope
+	hasten bool    // an operator wants the key probed now
 	length float64 // of the pause or denial; for keys at least every
 	ramp   float64
 }

@@ -361,7 +361,7 @@ func (g *claimMaker) verdict() *verdictNote {
 	if g.rand.IntN(2) == 0 {
 		v.ramp = float64(g.rand.IntN(5000))
 	}
-	v.resume = g.rand.IntN(8) == 0
+	v.resume, v.hasten = g.rand.IntN(8) == 0, g.rand.IntN(6) == 0
 	if v.gen = g.gens[v.key]; g.rand.IntN(4) == 0 {
 		v.gen--
 	}

@@ -16,8 +16,9 @@ type Event struct {
 	Model   string
 	Budget  string
 	Lane    string
-	// Wait is how long an admitted call waited, how long a pause lasts, or
-	// when a denied call may come back.
+	// Wait is how long an admitted call waited, how long a pause lasts, how much
+	// of one an operator has spared, when a denied call may come back or a
+	// refused key be probed, or how long an outage was.
 	Wait time.Duration
 	// Raw is the vendor's own figure behind a pause, before it was clamped; 0:
 	// no hint.
@@ -49,9 +50,10 @@ const (
 	EventOutageStart                  // the store is out of reach
 	EventOutageEnd                    // the store is back
 	EventLimit                        // the vendor reports another limit than the configured one
+	EventResumed                      // an operator has ended a pause before its time
 )
 
-var eventNames = [...]string{"admitted", "denied", "probe", "paused", "key_refused", "key_opened", "model_denied", "outage_start", "outage_end", "limit"}
+var eventNames = [...]string{"admitted", "denied", "probe", "paused", "key_refused", "key_opened", "model_denied", "outage_start", "outage_end", "limit", "resumed"}
 
 // String returns the kind in lower case with underscores, "key_refused".
 func (k EventKind) String() string {

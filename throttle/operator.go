@@ -89,11 +89,16 @@ func (q *queue) noteClaim(key Fingerprint, note verdictNote) claim {
 
 // resumed ends the pause that is known of the account.
 func (a *account) resumed() {
+	now := time.Now()
 	a.mu.Lock()
-	a.pause.resume(time.Now())
+	left := a.pause.left(now)
+	a.pause.resume(now)
 	queues := a.queuesLocked()
 	a.mu.Unlock()
 	a.t.outage.resumed(a, "")
+	if left > 0 {
+		a.t.tellResumed(a, "", left)
+	}
 	for _, q := range queues {
 		q.roomGiven()
 	}
@@ -101,9 +106,14 @@ func (a *account) resumed() {
 
 // resumed ends the pause that is known of the budget.
 func (q *queue) resumed() {
+	now := time.Now()
 	q.mu.Lock()
-	q.pause.resume(time.Now())
+	left := q.pause.left(now)
+	q.pause.resume(now)
 	q.mu.Unlock()
 	q.t.outage.resumed(q.a, q.id)
+	if left > 0 {
+		q.t.tellResumed(q.a, q.name, left)
+	}
 	q.roomGiven()
 }

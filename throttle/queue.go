@@ -33,6 +33,7 @@ type queue struct {
 	free   bool // of a model that no budget matches
 	dry    bool // its calls all go; see dryrun.go
 	tally  atomic.Pointer[tally]
+	lead   Call // one that leads here; set where the queue is made, or in hand
 	// process tells this queue's claims from those of every other, of this
 	// process and of others: the throttle's own bytes and a number.
 	process string

@@ -93,7 +93,7 @@ func (q *queue) hand(next *queue) {
 	next.tally.Store(q.tally.Load())
 	next.mu.Lock()
 	defer next.mu.Unlock()
-	next.guesses = guesses
+	next.guesses, next.lead = guesses, q.lead
 	next.inheritLocked(&known, q.limits)
 	if pause.until.After(next.pause.until) {
 		next.pause = pause

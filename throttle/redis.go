@@ -66,7 +66,8 @@ type RedisStore struct {
 	watchers   map[int]func(notice)
 	nextID     int
 	rank, live int
-	counted    bool // this process has shown itself
+	members    []Member // that a look found
+	counted    bool     // this process has shown itself
 }
 
 // NewRedisStore returns a store on client, which it never closes. It waits up

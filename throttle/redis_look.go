@@ -9,12 +9,13 @@ import (
 // look sends dry claims in one pipeline. Where a server doesn't know the script
 // it is loaded, and asked again.
 func (s *RedisStore) look(ctx context.Context, claims []claim) ([]answer, error) {
-	if len(claims) == 0 {
-		return nil, nil
+	key := s.keys.live()
+	if len(claims) > 0 {
+		key = s.keys.account(claims[0].account)
 	}
 	ctx, cancel := context.WithTimeout(ctx, verdictWait)
 	defer cancel()
-	return bounded(ctx, s, s.shards.of(s.keys.account(claims[0].account)), func(ctx context.Context) ([]answer, error) {
+	return bounded(ctx, s, s.shards.of(key), func(ctx context.Context) ([]answer, error) {
 		answers, err := s.lookOnce(ctx, claims)
 		if redis.HasErrorPrefix(err, "NOSCRIPT") {
 			if err := s.script.Load(ctx, s.client).Err(); err != nil {
@@ -28,15 +29,18 @@ func (s *RedisStore) look(ctx context.Context, claims []claim) ([]answer, error)
 
 func (s *RedisStore) lookOnce(ctx context.Context, claims []claim) ([]answer, error) {
 	pipe := s.client.Pipeline()
+	members := s.askMembers(ctx, pipe)
 	cmds := make([]*redis.Cmd, len(claims))
 	for i := range claims {
 		var p packer
 		p.claim(&claims[i])
 		cmds[i] = pipe.EvalSha(ctx, s.script.Hash(), s.keys.of(&claims[i]), string(p.buf), s.keys.events())
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	// Each command has its own error; who the members are is not worth failing for.
+	if _, err := pipe.Exec(ctx); err != nil && len(claims) == 0 {
 		return nil, err
 	}
+	s.learnMembers(members)
 	answers := make([]answer, len(claims))
 	for i, cmd := range cmds {
 		reply, err := cmd.Text()

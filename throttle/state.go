@@ -34,6 +34,8 @@ func (b *bench) apply(v verdictNote) {
 		b.resume(b.budget, true)
 	case v.resume:
 		b.resume(b.account, false)
+	case v.hasten:
+		b.hasten(k, v)
 	case v.class.pauses() && v.scope == ScopeModel:
 		b.pause(b.budget, v, true)
 	case v.class.pauses() && v.scope == ScopeKey:
@@ -105,6 +107,15 @@ func (b *bench) refuseKey(k *keyRecord, v verdictNote, holder bool) {
 		return
 	}
 	b.tellKey(v.key)
+}
+
+// hasten lets the next probe of a refused key begin now. The interval counts
+// from it, as from any other.
+func (b *bench) hasten(k *keyRecord, v verdictNote) {
+	if k.refused {
+		k.next = min(k.next, b.now)
+		b.tellKey(v.key)
+	}
 }
 
 // tellKey pushes a key's state to every process.

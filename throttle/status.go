@@ -19,8 +19,16 @@ type Status struct {
 	Budgets []BudgetStatus
 	// Keys are those that the vendor refuses, by account and key.
 	Keys []KeyStatus
-	// Live is how many processes share the store, for all that is known.
-	Live int
+	// Live is how many processes share the store, for all that is known, and
+	// Members which ones, by ID, at most 1000. Nil: the store is in memory, or
+	// wasn't asked yet.
+	Live    int
+	Members []Member
+	// Store is what the budgets are kept in, "memory" or "redis", and Hears
+	// whether its notices come through: without them this process learns of
+	// others' pauses with its next claim only, and spends no leases.
+	Store string
+	Hears bool
 	// Outage is whether the store, or a part of it, is out of reach, since when
 	// and why. While it is, Outages are the parts, the first one first; Since
 	// and Cause are those of the first.
@@ -30,6 +38,10 @@ type Status struct {
 	Outages []OutageStatus
 	// Asked is when the store was asked for the use of the limits; zero: never.
 	Asked time.Time
+	// Changes are the last 100 changes of state that this process made or heard
+	// of, the newest first: every event but those of single calls. Names and
+	// details longer than 256 bytes are cut, and end in "…" then.
+	Changes []Event
 }
 
 // An OutageStatus is a part of the store that is out of reach.
@@ -47,6 +59,8 @@ type BudgetStatus struct {
 	Budget  string
 	// Model is the one that the budget is for, where each has its own.
 	Model string
+	// Call is one that leads to it, for Throttle.Pause, Resume and Check.
+	Call Call
 	// Waiting is how many calls of this process wait for it, and WaitingBy how
 	// many of each lane.
 	Waiting   int
@@ -62,8 +76,12 @@ type BudgetStatus struct {
 	// is run dry.
 	DryRun               bool
 	WouldDeny, WouldWait map[string]int64
-	// Leased is how many calls this process can send without asking.
-	Leased int64
+	// Pauses are the budget's and the account's, as far as they last.
+	Pauses []PauseStatus
+	// Leased is how many calls this process can send without asking, and
+	// LeasedBy how many of each lane.
+	Leased   int64
+	LeasedBy map[string]int64
 	// GuessInput and GuessOutput are by what a guess of tokens is multiplied
 	// here, by what guessed calls really cost; 0: too few were seen.
 	GuessInput, GuessOutput float64
@@ -75,13 +93,21 @@ type BudgetStatus struct {
 	Limits []LimitStatus
 }
 
+// A PauseStatus is a pause that is in force.
+type PauseStatus struct {
+	Scope   Scope         // ScopeModel: the budget's; ScopeKey: the whole account's
+	Left    time.Duration // until its end; more than 0
+	Verdict Verdict       // what began it
+}
+
 // A LimitStatus is the use of one limit, in its unit.
 type LimitStatus struct {
 	Limit   string // as errors name it
 	Unit    Unit
-	Account bool  // it is over the whole account
-	Used    int64 // by everybody, leases included
-	Amount  int64 // of a bucket its burst
+	Per     time.Duration // its window; 0 for calls in flight
+	Account bool          // it is over the whole account
+	Used    int64         // by everybody, leases included
+	Amount  int64         // of a bucket its burst
 	// Reported is how many units the vendor said that it has, where that
 	// differs from the configured limit; 0: it doesn't, or nothing was said.
 	Reported int64
@@ -115,6 +141,10 @@ type KeyStatus struct {
 	Account string
 	Key     Fingerprint
 	Verdict Verdict
+	// Call is one of the key, for Throttle.Probe.
+	Call Call
+	// Since is when this process learned of the refusal.
+	Since time.Time
 	// NextProbe is how long until somebody may try it again; 0: now.
 	NextProbe time.Duration
 }
@@ -138,6 +168,10 @@ func (t *Throttle) Status(ctx context.Context) (Status, error) {
 		s.Budgets = append(s.Budgets, b)
 	}
 	s.Keys, s.Live, s.Asked = t.refusedKeys(now), t.sharers(), seen.when
+	s.Changes, s.Store, s.Hears = t.changes.latest(), "memory", t.store.hears()
+	if r, ok := t.store.(*RedisStore); ok {
+		s.Store, s.Members = "redis", r.lastMembers()
+	}
 	if s.Outages = t.outage.status(); len(s.Outages) > 0 {
 		s.Outage, s.Since, s.Cause = true, s.Outages[0].Since, s.Outages[0].Cause
 	}
@@ -156,7 +190,7 @@ func (t *Throttle) currentQueues() []*queue {
 func (q *queue) status(now time.Time) BudgetStatus {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := BudgetStatus{Account: q.a.id, Budget: q.name, Waiting: q.room.Len() + q.gate.waits(), WaitingBy: map[string]int{},
+	b := BudgetStatus{Account: q.a.id, Budget: q.name, Call: q.lead, Waiting: q.room.Len() + q.gate.waits(), WaitingBy: map[string]int{}, LeasedBy: map[string]int64{},
 		GuessInput: q.guesses.input.factor, GuessOutput: q.guesses.output.factor}
 	if b.DryRun = q.dry; q.dry {
 		b.WouldDeny, b.WouldWait = q.tally.Load().status()
@@ -166,13 +200,20 @@ func (q *queue) status(now time.Time) BudgetStatus {
 	}
 	b.Tenants = q.tenantStatusLocked(now)
 	for lane, l := range q.t.cfg.Lanes {
-		b.Leased += int64(q.leased(lane))
+		if n := int64(q.leased(lane)); n > 0 {
+			b.Leased += n
+			b.LeasedBy[l.Name] = n
+		}
 		if n := q.room.LenOf(lane); n > 0 {
 			b.WaitingBy[l.Name] = n
 		}
 	}
-	for _, p := range []shut{q.pause, q.a.pauseNow()} {
-		if left := p.left(now); left > b.Paused {
+	for i, p := range []shut{q.pause, q.a.pauseNow()} {
+		left := p.left(now)
+		if left > 0 {
+			b.Pauses = append(b.Pauses, PauseStatus{[]Scope{ScopeModel, ScopeKey}[i], left, p.verdict})
+		}
+		if left > b.Paused {
 			b.Paused, b.Verdict = left, p.verdict
 		}
 	}
@@ -184,7 +225,7 @@ func (q *queue) limitStatus(ans *answer) []LimitStatus {
 	limits := make([]LimitStatus, len(q.limits))
 	for i := range q.limits {
 		s := &q.limits[i]
-		l := LimitStatus{Limit: s.text, Unit: s.unit, Account: i >= q.own, Used: int64(ans.used[i]), Amount: int64(s.amount)}
+		l := LimitStatus{Limit: s.text, Unit: s.unit, Per: durationOf(s.per), Account: i >= q.own, Used: int64(ans.used[i]), Amount: int64(s.amount)}
 		if s.isBucket() {
 			l.Amount = int64(s.burst)
 		}
@@ -207,7 +248,10 @@ func (t *Throttle) refusedKeys(now time.Time) []KeyStatus {
 		a.mu.Lock()
 		for id, k := range a.keys {
 			if k.refused {
-				keys = append(keys, KeyStatus{a.id, id, k.verdict, max(0, k.next.Sub(now))})
+				keys = append(keys, KeyStatus{
+					Account: a.id, Key: id, Verdict: k.verdict, Call: a.callOfLocked(id),
+					Since: k.since, NextProbe: max(0, k.next.Sub(now)),
+				})
 			}
 		}
 		a.mu.Unlock()
@@ -216,4 +260,12 @@ func (t *Throttle) refusedKeys(now time.Time) []KeyStatus {
 		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Key, b.Key))
 	})
 	return keys
+}
+
+// callOfLocked returns a call of the account that uses the key.
+func (a *account) callOfLocked(id Fingerprint) Call {
+	for _, q := range a.queues {
+		return Call{Key: id, Account: q.lead.Account, Model: q.lead.Model}
+	}
+	return Call{Key: id}
 }

@@ -63,9 +63,9 @@ func TestStatusSaysWhatIsUsedAndWhatEachLaneMayDraw(t *testing.T) {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	want := []LimitStatus{
-		{Limit: s.Budgets[0].Limits[0].Limit, Unit: UnitRequests, Used: 10, Amount: 100, Lanes: []LaneStatus{{"live", 100, 90}, {"background", 60, 50}}},
-		{Limit: s.Budgets[0].Limits[1].Limit, Unit: UnitRequests, Used: 10, Amount: 40, Lanes: []LaneStatus{{"live", 40, 30}, {"background", 24, 14}}},
-		{Limit: s.Budgets[0].Limits[2].Limit, Unit: UnitTokens, Account: true, Used: 300, Amount: 1000, Lanes: []LaneStatus{{"live", 1000, 700}, {"background", 600, 300}}},
+		{Limit: s.Budgets[0].Limits[0].Limit, Unit: UnitRequests, Per: 24 * time.Hour, Used: 10, Amount: 100, Lanes: []LaneStatus{{"live", 100, 90}, {"background", 60, 50}}},
+		{Limit: s.Budgets[0].Limits[1].Limit, Unit: UnitRequests, Per: 24 * time.Hour, Used: 10, Amount: 40, Lanes: []LaneStatus{{"live", 40, 30}, {"background", 24, 14}}},
+		{Limit: s.Budgets[0].Limits[2].Limit, Unit: UnitTokens, Per: 24 * time.Hour, Account: true, Used: 300, Amount: 1000, Lanes: []LaneStatus{{"live", 1000, 700}, {"background", 600, 300}}},
 	}
 	if !reflect.DeepEqual(s.Budgets[0].Limits, want) {
 		t.Errorf("limits %+v, want %+v", s.Budgets[0].Limits, want)

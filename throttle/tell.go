@@ -8,11 +8,17 @@ import (
 // one line per change, never one per call.
 
 func (t *Throttle) observe(e Event) {
-	if t.cfg.Observe == nil {
+	change := e.Kind.changesState()
+	if t.cfg.Observe == nil && !change {
 		return
 	}
 	e.Time = time.Now()
-	t.cfg.Observe(e)
+	if change {
+		t.changes.note(e)
+	}
+	if t.cfg.Observe != nil {
+		t.cfg.Observe(e)
+	}
 }
 
 // admit makes the permit of a call that goes.
@@ -22,7 +28,7 @@ func (t *Throttle) admit(a *ask, r reply) Permit {
 		kind = EventProbe
 		t.cfg.Logger.Info("headgate: probing a refused key", "key", a.call.Key, "model", a.call.Model)
 	}
-	if t.cfg.Observe != nil {
+	if t.cfg.Observe != nil || kind == EventProbe {
 		t.observe(Event{
 			Kind: kind, Key: a.call.Key, Account: a.call.Account, Model: a.call.Model,
 			Budget: a.q.name, Lane: t.cfg.Lanes[a.lane].Name, Wait: time.Since(a.arrived),
@@ -54,6 +60,10 @@ func (t *Throttle) tellPaused(a *account, budget string, length time.Duration, v
 	t.cfg.Logger.Warn(msg, "account", a.id, "budget", budget,
 		"for", length, "class", v.Class.String(), "scope", v.Scope.String(), "vendor_wait", v.Wait, "detail", v.Detail)
 	t.observe(Event{Kind: EventPaused, Account: a.id, Budget: budget, Wait: length, Raw: v.Wait, Verdict: v})
+}
+
+func (t *Throttle) tellResumed(a *account, budget string, early time.Duration) {
+	t.observe(Event{Kind: EventResumed, Account: a.id, Budget: budget, Wait: early})
 }
 
 func (t *Throttle) tellKeyRefused(a *account, id Fingerprint, next time.Duration, v Verdict, again bool) {

@@ -28,6 +28,7 @@ type Throttle struct {
 	deafs  atomic.Uint64 // how often notices have ceased to come
 
 	looked      lookout
+	changes     changes
 	reconfigure sync.Mutex // one SetBudgets at a time
 
 	mu       sync.RWMutex
@@ -175,6 +176,7 @@ func (t *Throttle) newRoute(k routeKey, full bool) route {
 	q := a.queues[name]
 	if q == nil {
 		q = newQueue(t, a, name, b)
+		q.lead = Call{Key: k.key, Account: k.account, Model: k.model}
 		a.queues[name] = q
 	}
 	return route{q: q, id: modelIDOf(k.model)}

@@ -215,11 +215,12 @@ func (p *packer) verdict(v *verdictNote) {
 		p.none()
 		return
 	}
-	p.array(9)
+	p.array(10)
 	p.nums([]float64{float64(v.class), float64(v.scope), float64(v.key), float64(v.model), v.gen})
 	p.str(v.probe)
 	p.nums([]float64{v.length, v.ramp})
 	p.flag(v.resume)
+	p.flag(v.hasten)
 }
 
 func (p *packer) run(c *claim, r *run) {

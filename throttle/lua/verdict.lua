@@ -1,7 +1,7 @@
--- The verdict: {class, scope, key, model, gen, probe, length, ramp,
--- resume}. See state.go.
+-- The verdict: {class, scope, key, model, gen, probe, length, ramp, resume,
+-- hasten}. See state.go.
 if verdict then
-  local class, scope, ki, model, gen, id, length, ramp, resume = unpack(verdict)
+  local class, scope, ki, model, gen, id, length, ramp, resume, hasten = unpack(verdict)
   local k = keys[ki + 1]
   if gen > k.gen then
     k.gen, k.refused, k.class, k.next, k.probe, k.began, k.dirty = gen, id ~= '' and 1 or 0, 0, now + length, id, now, true
@@ -14,6 +14,11 @@ if verdict then
       rec.stop, rec.used, rec.dirty = now, 0, true
     end
     tell(6, i == 1 and budget or '', '', '', 0, 0, 0, 0, 0)
+  elseif hasten == 1 then
+    if k.refused == 1 then
+      k.next, k.dirty = min(k.next, now), true
+      tell_key(ki + 1)
+    end
   elseif (class == BUSY or class == OVERLOADED) and (scope == SCOPE_MODEL or scope == SCOPE_KEY) then
     shut(scope == SCOPE_MODEL and 1 or 2, length, ramp, class)
   elseif class == MODEL_DENIED and length > 0 then

@@ -24,7 +24,7 @@ var wallClockReads = map[string]string{
 	"errors.go: Round":       "of a duration, for people to read",
 	"memory.go: UnixMicro":   "once, when the store is made; what follows is a difference",
 	"redis_listen.go: Round": "the later of two clocks counts",
-	"chunk.go: Round":        "the later of two clocks counts",
+	"chunk.go: UnixNano":     "the later of two clocks counts",
 }
 
 // No decision depends on a clock that somebody may set: between instants of a

@@ -63,7 +63,7 @@ func (q *queue) fareLocked(ans *answer) {
 func (q *queue) hearLocked(b *batch, ans *answer, now time.Time) {
 	q.leases.answered()
 	if ans.local {
-		if b.claim.floors != nil && q.floors == nil {
+		if !ans.booked && b.claim.floors != nil && q.floors == nil {
 			q.floors, q.flooredAt = b.claim.floors, b.began // they weren't told
 		}
 		return // our tickets there, if any, will be void

@@ -48,17 +48,21 @@ func (l *ledger) fared(ans *answer, limits int) []settlement {
 		}
 		return nil
 	}
-	if !told || ans.local {
+	at := ans.now
+	if ans.booked {
+		at = ans.bookedAt
+	}
+	if !told || ans.local && !ans.booked {
 		return nil
 	}
 	l.fixes = nil
 	l.rounds++
-	if l.booked = append(l.booked, ans.now); len(l.booked) > maxRounds {
+	if l.booked = append(l.booked, at); len(l.booked) > maxRounds {
 		l.booked = l.booked[1:]
 	}
 	follow := make([]settlement, len(late))
 	for i, s := range late {
-		follow[i] = settlement{at: ans.now, delta: s.units, tenant: s.name}
+		follow[i] = settlement{at: at, delta: s.units, tenant: s.name}
 	}
 	return follow
 }

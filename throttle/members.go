@@ -38,9 +38,21 @@ for i = 1, math.min(#all, 2 * tonumber(ARGV[1])), 2 do
 end
 return out`
 
-// askMembers adds the question for the members to a pipeline.
-func (s *RedisStore) askMembers(ctx context.Context, pipe redis.Pipeliner) *redis.Cmd {
+// askMembers asks for the members, or adds the question to a pipeline.
+func (s *RedisStore) askMembers(ctx context.Context, pipe redis.Cmdable) *redis.Cmd {
 	return pipe.Eval(ctx, memberScript, []string{s.keys.live()}, maxMembers)
+}
+
+// lookForMembers asks for the members alone. Where that fails the last ones
+// stand.
+func (s *RedisStore) lookForMembers(ctx context.Context) {
+	cmd, err := bounded(ctx, s, s.shards.of(s.keys.live()), func(ctx context.Context) (*redis.Cmd, error) {
+		cmd := s.askMembers(ctx, s.client)
+		return cmd, cmd.Err()
+	})
+	if err == nil {
+		s.learnMembers(cmd)
+	}
 }
 
 // learnMembers takes over who shares the store.

@@ -13,6 +13,10 @@ func (t *Throttle) heard(n notice) {
 		t.hears()
 		return
 	}
+	if n.budget == retestBudget {
+		t.outage.hint()
+		return
+	}
 	t.mu.RLock()
 	a := t.accounts[n.account]
 	t.mu.RUnlock()

@@ -42,6 +42,9 @@ type absence struct {
 	account   string    // one that lives there, on which it is tested
 	since     time.Time // zero: it is there
 	ended     time.Time // the last time
+	nth       int       // how many there have been
+	returns   bool      // it is there, but only told: see outage_return.go
+	hints     chan struct{}
 	cause     error
 	intervals *backoff.ExponentialBackOff
 	told      tellings
@@ -62,7 +65,7 @@ func newOutage(t *Throttle) *outage {
 func (o *outage) absenceLocked(shard string) *absence {
 	a := o.absences[shard]
 	if a == nil {
-		a = &absence{shard: shard, intervals: backoff.NewExponentialBackOff(
+		a = &absence{shard: shard, hints: make(chan struct{}, 1), intervals: backoff.NewExponentialBackOff(
 			backoff.WithInitialInterval(50*time.Millisecond),
 			backoff.WithMaxInterval(time.Second),
 			backoff.WithMaxElapsedTime(0),
@@ -134,7 +137,8 @@ func (o *outage) failed(account string, err error) {
 		if now.Sub(a.ended) > calmAfter {
 			a.intervals.Reset()
 		}
-		a.since, a.cause, a.account = now, err, account
+		a.since, a.cause, a.account, a.returns = now, err, account, false
+		a.nth++
 		o.lasts.Store(true)
 		if !closed { // else nobody waits for its end, and Close tries no other queue in vain
 			o.t.loops.Add(1)
@@ -188,6 +192,7 @@ func (o *outage) retest(a *absence) {
 		select {
 		case <-o.t.done.Done():
 			return
+		case <-a.hints:
 		case <-timer.C:
 		}
 		ctx, cancel := context.WithTimeout(o.t.done, verdictWait)
@@ -228,32 +233,27 @@ func testClaim(account string) *claim {
 }
 
 // over ends the outage of a part of the store: the verdicts that were kept are
-// written, and those who wait or have something to tell turn to it again.
+// written, and those who wait or have something to tell turn to it again, at
+// first only to tell.
 func (o *outage) over(a *absence) {
 	now := time.Now()
 	o.mu.Lock()
-	lasted, kept := now.Sub(a.since), o.kept
-	a.since, a.ended, a.cause, o.kept = time.Time{}, now, nil, map[keptID]keptVerdict{}
-	o.lasts.Store(len(o.lastingLocked()) > 0)
+	lasted, kept, nth := now.Sub(a.since), o.kept, a.nth
+	wait := o.returnFor(lasted)
+	a.since, a.ended, a.cause, a.returns, o.kept = time.Time{}, now, nil, wait > 0, map[keptID]keptVerdict{}
+	o.noteLocked()
 	o.mu.Unlock()
 	o.tellEnd(a, lasted)
+	o.turnToStore()
 	// This process knows its own verdicts, so nobody has to wait for them.
-	for _, q := range o.t.allQueues() {
-		if o.down(q.a.id) {
-			continue
-		}
-		q.mu.Lock()
-		q.due, q.pushed = true, true
-		q.recheckAllLocked()
-		q.errand = q.errand || q.seated // its callers may have been answered here
-		q.tellLocked(now)               // it may have lost its memory meanwhile
-		q.kick()
-	}
 	for _, k := range kept {
 		if o.t.closed.Load() {
 			return
 		}
 		k.write(o.t) // one whose part is still away is kept again
+	}
+	if wait > 0 {
+		o.back(a, wait, nth)
 	}
 }
 
@@ -261,13 +261,12 @@ func (o *outage) over(a *absence) {
 // answer.
 func (t *Throttle) decide(q *queue, b *batch) answer {
 	number := 0.0
-	if !t.outage.down(q.a.id) {
-		ans, err := t.store.claim(context.Background(), &b.claim)
-		if errors.Is(err, errForgot) {
-			b.claim.restore = q.restoration()
-			q.older(b)
-			ans, err = t.store.claim(context.Background(), &b.claim)
-		}
+	switch {
+	case t.outage.down(q.a.id):
+	case t.outage.returning(q.a.id):
+		return t.decideReturning(q, b)
+	default:
+		ans, err := t.claim(q, b)
 		if err == nil {
 			t.outage.mirror(q, b, &ans)
 			return ans

@@ -64,6 +64,7 @@ type queue struct {
 	empties []emptied // by lane
 	number  float64   // of the last claim
 	ledger  ledger    // what the store has to be told
+	toldAt  time.Time // when it was last told while it was only told; the sender's own
 	wake    *time.Timer
 	wakeAt  time.Time
 	flush   *time.Timer

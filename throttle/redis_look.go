@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"context"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -15,6 +16,19 @@ func (s *RedisStore) look(ctx context.Context, claims []claim) ([]answer, error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, verdictWait)
 	defer cancel()
+	if s.shards.cluster != nil { // they may live on another server, which may be away
+		asked := make(chan struct{})
+		go func() {
+			defer close(asked)
+			s.lookForMembers(ctx)
+		}()
+		defer func() {
+			select {
+			case <-asked:
+			case <-time.After(s.timeout):
+			}
+		}()
+	}
 	return bounded(ctx, s, s.shards.of(key), func(ctx context.Context) ([]answer, error) {
 		answers, err := s.lookOnce(ctx, claims)
 		if redis.HasErrorPrefix(err, "NOSCRIPT") {
@@ -29,7 +43,10 @@ func (s *RedisStore) look(ctx context.Context, claims []claim) ([]answer, error)
 
 func (s *RedisStore) lookOnce(ctx context.Context, claims []claim) ([]answer, error) {
 	pipe := s.client.Pipeline()
-	members := s.askMembers(ctx, pipe)
+	var members *redis.Cmd
+	if s.shards.cluster == nil {
+		members = s.askMembers(ctx, pipe)
+	}
 	cmds := make([]*redis.Cmd, len(claims))
 	for i := range claims {
 		var p packer
@@ -40,7 +57,9 @@ func (s *RedisStore) lookOnce(ctx context.Context, claims []claim) ([]answer, er
 	if _, err := pipe.Exec(ctx); err != nil && len(claims) == 0 {
 		return nil, err
 	}
-	s.learnMembers(members)
+	if members != nil {
+		s.learnMembers(members)
+	}
 	answers := make([]answer, len(claims))
 	for i, cmd := range cmds {
 		reply, err := cmd.Text()

@@ -40,6 +40,9 @@ func (q *queue) apply(b *batch, ans answer) {
 	}
 	q.mu.Unlock()
 	q.learn(b, &ans)
+	if w := ans.word; w != nil {
+		q.learn(&w.batch, &w.said)
+	}
 	if q.retired.Load() {
 		q.moveOn()
 	}
@@ -63,8 +66,11 @@ func (q *queue) fareLocked(ans *answer) {
 func (q *queue) hearLocked(b *batch, ans *answer, now time.Time) {
 	q.leases.answered()
 	if ans.local {
-		if !ans.booked && b.claim.floors != nil && q.floors == nil {
+		if ans.word == nil && b.claim.floors != nil && q.floors == nil {
 			q.floors, q.flooredAt = b.claim.floors, b.began // they weren't told
+		}
+		if w := ans.word; w != nil {
+			q.shadow.heard(q.limits, &w.claim, &w.said, now)
 		}
 		return // our tickets there, if any, will be void
 	}

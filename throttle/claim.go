@@ -152,8 +152,7 @@ type answer struct {
 	epochs   [2]string   // of the budget's and the account's record; "": as the claim knows them
 	local    bool        // decided by this process alone, while the store was away
 	unknown  *fix        // the claim that the store was asked in vain
-	booked   bool        // local, but the store was told all that the claim carried
-	bookedAt float64     // then
+	word     *word       // local, but the store was told all that the claim carried
 }
 
 // A closure is a pause as it stands: how much is left, the ramp that follows

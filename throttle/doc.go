@@ -90,12 +90,16 @@
 //     TestARevokedKeyGetsOneProbePerIntervalFromTheWholeFleet,
 //     TestEveryOutcomeOfAProbeLeadsToANextOneOrAnOpenKey,
 //     TestAnAnswerOfAnOlderGenerationNeitherOpensNorRefuses.
-//   - Redis trouble costs a call at most [RedisOptions].Timeout, and only calls
-//     that arrive in its first moments.
+//   - Redis trouble costs a call at most [RedisOptions].Timeout and a fifth of it,
+//     and only calls that arrive in its first moments.
 //     TestAHungRedisCostsItsFirstCallersTheTimeoutAndLaterOnesNothing,
 //     TestModesOfAnOutage, TestOutagesAreLoggedOnceAtStartAndEnd,
 //     TestADistantRedisIsNoOutage, TestAnOutageLastsUntilWritesWork,
-//     TestARecordThatCannotBeReadHurtsNobodyElse.
+//     TestARecordThatCannotBeReadHurtsNobodyElse. A fleet whose Redis hangs or
+//     comes and goes spends no more than its budget:
+//     TestNoFleetOverspendsWhileRedisComesAndGoes,
+//     TestWhoComesBackFirstWaitsForTheOthers,
+//     TestSpendingOfALongOutageIsNotAllOfNow, TestAnOutageIsThatOfOneShard.
 //   - A claim charges once, however often it arrives, and a claim without an
 //     answer charges in the end what was really spent.
 //     TestAClaimWithoutAnAnswerChargesWhatWasReallySpent,
@@ -171,7 +175,13 @@
 // Where several readings were possible:
 //
 //   - What was spent and settled while the store was out of reach is booked with
-//     the first claim after it.
+//     the first claim after it, as of then, and no more than what of it would
+//     still count. [EventOutageEnd] says that the store is found again. In a
+//     fleet its calls are decided by this process's part for up to 1.5 s more, as
+//     long as the outage has lasted at most: until then others may not have booked
+//     theirs, and the budgets would look emptier than they are. Verdicts, pauses
+//     and settlements go to the store at once. Lanes that were open or closed
+//     during the outage don't wait for that.
 //   - A token bucket that has been full since a call was charged has forgotten
 //     the charge, and takes no refund for it.
 //     One that was nearly full since may be given back a little more than it

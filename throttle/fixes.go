@@ -1,5 +1,7 @@
 package throttle
 
+import "slices"
+
 // fixes.go keeps what the store has to be told of the time when it gave no
 // answer: which claims were sent in vain, and what was spent meanwhile.
 
@@ -12,12 +14,20 @@ const maxFixes = 16
 // spending was booked, to settle calls that outlive them.
 const maxRounds = 64
 
+// A booking is when the store was told what was spent without it, and of which
+// limits it was told less: see stillInUse.
+type booking struct {
+	at      float64
+	lowered lackSet
+}
+
 // A ledger is what a queue has to tell the store. It is guarded by q.mu.
 type ledger struct {
 	fixes  []fix
 	told   bool          // the claim under way tells them
 	late   []tenantSpent // corrections that came while it was under way, and whose
-	booked []float64     // the store's time of the last rounds of booking
+	lowers lackSet       // limits of which that one tells less than was spent
+	booked []booking     // the last rounds of booking
 	rounds int           // how many there have been
 }
 
@@ -49,20 +59,20 @@ func (l *ledger) fared(ans *answer, limits int) []settlement {
 		return nil
 	}
 	at := ans.now
-	if ans.booked {
-		at = ans.bookedAt
+	if ans.word != nil {
+		at = ans.word.said.now
 	}
-	if !told || ans.local && !ans.booked {
+	if !told || ans.local && ans.word == nil {
 		return nil
 	}
 	l.fixes = nil
 	l.rounds++
-	if l.booked = append(l.booked, at); len(l.booked) > maxRounds {
+	if l.booked = append(l.booked, booking{at, l.lowers}); len(l.booked) > maxRounds {
 		l.booked = l.booked[1:]
 	}
 	follow := make([]settlement, len(late))
 	for i, s := range late {
-		follow[i] = settlement{at: at, delta: s.units, tenant: s.name}
+		follow[i] = booking{at, l.lowers}.correct(settlement{delta: s.units, tenant: s.name})
 	}
 	return follow
 }
@@ -159,14 +169,26 @@ func (q *queue) spendLocked(tenant string, units []float64) {
 	q.ledger.spend(tenant, units, len(q.limits))
 }
 
-// bookedAt returns when the spending of a round was booked: whether it was yet,
+// bookedAt returns how the spending of a round was booked: whether it was yet,
 // and whether that is still remembered.
-func (l *ledger) bookedAt(round int) (at float64, was, known bool) {
+func (l *ledger) bookedAt(round int) (how booking, was, known bool) {
 	if round >= l.rounds {
-		return 0, false, true
+		return booking{}, false, true
 	}
 	if i := round - (l.rounds - len(l.booked)); i >= 0 {
 		return l.booked[i], true, true
 	}
-	return 0, true, false
+	return booking{}, true, false
+}
+
+// correct is a correction of what was booked so: nothing is given back that was
+// perhaps never charged.
+func (b booking) correct(s settlement) settlement {
+	delta := slices.Clone(s.delta)
+	for i := range delta {
+		if delta[i] < 0 && b.lowered&(1<<i) != 0 {
+			delta[i] = 0
+		}
+	}
+	return settlement{at: b.at, delta: delta, tenant: s.tenant}
 }

@@ -54,7 +54,7 @@ func (f *fleetRun) checkSettled() {
 	for _, p := range f.procs {
 		for _, q := range p.th.allQueues() {
 			gone[q.process] = p.killed
-			if p.killed || f.plan.forgets {
+			if p.killed || f.plan.forgets || f.plan.ages() && p.lostAt >= 0 { // it is booked as far as it still counts
 				continue
 			}
 			if err := f.referee.ledger.settled(q.process, p.lostAt < 0); err != nil {

@@ -70,6 +70,11 @@ func planFleet(seed uint64, windows []time.Duration) *fleetPlan {
 	return p
 }
 
+// ages reports whether spending of an outage is booked as far as it still counts,
+// as it always is outside of these tests. In the other half all of it is, so that
+// in the end everything must be booked to the last unit.
+func (p *fleetPlan) ages() bool { return p.seed%2 == 0 }
+
 func (p *fleetPlan) one(in int) bool { return p.rand.IntN(in) == 0 }
 
 func (p *fleetPlan) someLanes() {

@@ -90,6 +90,7 @@ func newFleetRun(plan *fleetPlan, store fleetBackend) *fleetRun {
 		// Left to chance, these would make each run of a seed another one.
 		th.id = fmt.Sprint("process", n)
 		th.outage.jitter = 0
+		th.outage.whole = !plan.ages()
 	}
 	return f
 }

@@ -188,7 +188,7 @@ func (s *fleetStore) fleet() (int, int) {
 // watch hands notices on after a while, in their order.
 func (s *fleetStore) watch(f func(notice)) func() {
 	return s.p.f.store.watch(func(n notice) {
-		if s.p.missed() {
+		if s.p.missed() || s.p.dead() {
 			return
 		}
 		go func() {

@@ -62,11 +62,13 @@ func (q *queue) gather(now time.Time) *batch {
 func (q *queue) claimLocked(now time.Time) claim {
 	q.number++
 	q.told = now
+	fixes := q.ledger.tell()
+	q.ledger.lowers = q.t.outage.stillInUse(q, fixes)
 	return claim{
 		account: q.a.id, budget: q.id, limits: q.all, own: q.own, perTenant: len(q.all) - len(q.limits),
 		every:   microsOf(q.t.cfg.Probe.Every),
 		process: q.process, number: q.number,
-		fixes: q.ledger.tell(),
+		fixes: fixes,
 		birth: newEpoch(), knows: q.knowsLocked(now), held: q.running, floors: q.takeFloorsLocked(now),
 	}
 }

@@ -25,6 +25,7 @@ type outage struct {
 	t      *Throttle
 	local  *MemoryStore
 	jitter float64     // of the time between two tests
+	whole  bool        // all spending is booked, however old it is
 	lasts  atomic.Bool // of any part
 
 	mu        sync.Mutex
@@ -263,7 +264,7 @@ func (t *Throttle) decide(q *queue, b *batch) answer {
 	number := 0.0
 	switch {
 	case t.outage.down(q.a.id):
-	case t.outage.returning(q.a.id):
+	case t.outage.returning(q.a.id) && t.outage.allLocal(q, b):
 		return t.decideReturning(q, b)
 	default:
 		ans, err := t.claim(q, b)

@@ -125,24 +125,90 @@ func (t *Throttle) claim(q *queue, b *batch) (answer, error) {
 	return ans, err
 }
 
+// allLocal reports whether nobody's call of a batch is decided otherwise than by
+// this process's own part: others have nothing to wait for.
+func (o *outage) allLocal(q *queue, b *batch) bool {
+	for _, r := range b.claim.runs {
+		if o.mode(q, r.lane) != OutageLocal {
+			return false
+		}
+	}
+	return true
+}
+
+// A word is what the store was only told, and its answer.
+type word struct {
+	batch
+	said answer
+}
+
 // decideReturning answers a batch here, and has the store told what it carries.
 func (t *Throttle) decideReturning(q *queue, b *batch) answer {
 	ans := t.outage.decide(q, b)
 	news := len(b.claim.settles)+len(b.claim.fixes) > 0 || b.claim.floors != nil
-	if now := time.Now(); news && now.Sub(q.toldAt) >= bookEvery {
-		q.toldAt = now
-		word := batch{claim: b.claim, began: b.began}
-		word.claim.runs, word.claim.lease, word.claim.probe, word.claim.arrived = nil, nil, "", time.Time{}
-		said, err := t.claim(q, &word)
-		if err == nil {
-			t.outage.mirror(q, &word, &said)
-			ans.booked, ans.bookedAt = true, said.now
-			return ans
-		}
+	if now := time.Now(); !news || now.Sub(q.toldAt) < bookEvery {
+		ans.unknown = &fix{settles: b.claim.settles, tenants: b.claim.unspent()}
+		return ans
+	}
+	q.toldAt = time.Now()
+	w := &word{batch: batch{claim: b.claim, began: b.began}}
+	w.claim.runs, w.claim.lease, w.claim.probe, w.claim.arrived = nil, nil, "", time.Time{}
+	said, err := t.claim(q, &w.batch)
+	if err != nil {
 		t.outage.failed(q.a.id, err)
 		ans.unknown = &fix{number: b.claim.number, settles: b.claim.settles, tenants: b.claim.unspent()}
 		return ans
 	}
-	ans.unknown = &fix{settles: b.claim.settles, tenants: b.claim.unspent()}
+	w.said = said
+	t.outage.mirror(q, &w.batch, &w.said)
+	ans.word = w
 	return ans
+}
+
+// stillInUse lowers what fixes say was spent to what is still in use of it, what
+// was spent first before what came later: an outage may outlast many windows, and
+// all of it is booked as of now. What this process's own counts have forgotten by
+// now, the store would have, too. It returns the limits of which anything was
+// lowered: what is given back of them later was perhaps never booked.
+func (o *outage) stillInUse(q *queue, fixes []fix) (lowered lackSet) {
+	if len(fixes) == 0 || o.whole {
+		return 0
+	}
+	c := claim{account: q.a.id, budget: q.id, limits: o.part(q), own: q.own, perTenant: len(q.all) - len(q.limits)}
+	spent := make([][]float64, 0, len(fixes))
+	tenants := map[string][][]float64{}
+	for i := range fixes {
+		spent = append(spent, fixes[i].spent)
+		for _, t := range fixes[i].tenants {
+			c.addTenant(t.name)
+			tenants[t.name] = append(tenants[t.name], t.units)
+		}
+	}
+	shared, own := o.local.lately(&c)
+	lowered = lowerTo(shared, spent, q.limits)
+	for i, used := range own {
+		lowered |= lowerTo(used, tenants[c.tenants[i].name], q.all[len(q.limits):]) << len(q.limits)
+	}
+	return lowered
+}
+
+// lowerTo lowers spendings, the first of them first, so that together they are
+// no more than what is in use. Calls that are in flight are not spent.
+func lowerTo(used []float64, spent [][]float64, limits []spec) (lowered lackSet) {
+	for i := range used {
+		if limits[i].inFlight() {
+			continue
+		}
+		excess := -used[i]
+		for _, units := range spent {
+			excess += units[i]
+		}
+		for _, units := range spent {
+			if less := min(excess, units[i]); less > 0 {
+				units[i], excess = units[i]-less, excess-less
+				lowered |= 1 << i
+			}
+		}
+	}
+	return lowered
 }

@@ -236,7 +236,7 @@ func (q *queue) addLocked(s settlement, local bool, round int) {
 	waiting := q.room.Len() - q.room.Fresh()
 	if local {
 		q.t.outage.settle(q, s)
-		at, booked, known := q.ledger.bookedAt(round)
+		how, booked, known := q.ledger.bookedAt(round)
 		if !booked {
 			q.spendLocked(s.tenant, s.delta)
 			q.due = q.due || gives && waiting > 0
@@ -244,7 +244,7 @@ func (q *queue) addLocked(s settlement, local bool, round int) {
 		if !booked || !known {
 			return
 		}
-		s.at, s.calls = at, 0
+		s = how.correct(s)
 	}
 	q.settles = append(q.settles, s)
 	switch {

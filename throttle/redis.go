@@ -188,12 +188,12 @@ func broken(err error) bool {
 
 // allowance is how long a claim may take. The timeout counts from a call's
 // arrival, so those who came while another claim was under way have less of it
-// left; half stays in any case, or one slow answer would fail the next.
+// left; a fifth stays in any case, or one slow answer would fail the next.
 func (s *RedisStore) allowance(c *claim) time.Duration {
 	if c.arrived.IsZero() {
 		return s.timeout
 	}
-	return min(s.timeout, max(s.timeout/2, s.timeout-time.Since(c.arrived)))
+	return min(s.timeout, max(s.timeout/5, s.timeout-time.Since(c.arrived)))
 }
 
 // A once is a command that the client must not send again by itself: after a

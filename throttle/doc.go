@@ -219,9 +219,4 @@
 //     they came, whatever their lane.
 //   - InputTokens include those read from a cache; CachedTokens say how many and
 //     change prices only.
-//
-// # Not built yet
-//
-// [New] refuses, with an error that matches [ErrNotBuilt], what the
-// configuration already has a place for: tenants.
 package throttle

@@ -30,12 +30,8 @@ var (
 var ErrInvalidCall = errors.New("headgate: invalid call")
 
 // ErrNotBuilt matches errors about parts of the contract that this version
-// doesn't have yet. New returns them for configurations that ask for one.
+// doesn't have yet.
 var ErrNotBuilt = errors.New("not built yet")
-
-func notBuilt(field string, value any) error {
-	return fmt.Errorf("%s: %v is %w", field, value, ErrNotBuilt)
-}
 
 // A DeniedError is a call that wasn't let through. Nothing was sent, and
 // nothing is charged for it.

@@ -64,8 +64,7 @@ type route struct {
 const maxModels = 100_000
 
 // New returns a throttle. An error names the field of the configuration that
-// is out of range, or that asks for a part that isn't built yet, which matches
-// ErrNotBuilt.
+// is out of range.
 func New(c Config) (*Throttle, error) {
 	if err := c.validate(); err != nil {
 		return nil, err

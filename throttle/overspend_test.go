@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -150,7 +149,7 @@ func TestNoFleetOverspendsWhileRedisComesAndGoes(t *testing.T) { // B89, B90, B9
 				stop := f.eats(t)
 				trouble(f.server)
 				stop()
-				t.Log(fmt.Sprintf("Redis %s:", name))
+				t.Logf("Redis %s:", name)
 				f.check(t, time.Since(f.began))
 			})
 		}

@@ -93,7 +93,7 @@ func TestAClaimChargesOnce(t *testing.T) {
 			}), "a claim that was charged twice")
 			if wrong := changed(ops, func(op porcupine.Operation) any {
 				if r, ok := op.Input.(refuse); ok {
-					return charge{r.n}
+					return charge(r)
 				}
 				return nil
 			}); wrong != nil {

@@ -55,7 +55,8 @@ func (t *Throttle) proceed(ctx context.Context, a *ask) (Permit, error) {
 // askPool has asks that no queue ever had, to be used again.
 var askPool = sync.Pool{New: func() any { return new(ask) }}
 
-// refuseAtOnce is refuse for an ask that is in no queue and won't be in one.
+// refuseAtOnce is refuse for an ask that is in no queue, waits at no gate and
+// won't: nobody else knows it.
 func (t *Throttle) refuseAtOnce(a *ask, e *DeniedError) (Permit, error) {
 	p, err := t.refuse(a, e, 0)
 	*a = ask{}
@@ -67,7 +68,7 @@ func (t *Throttle) refuseAtOnce(a *ask, e *DeniedError) (Permit, error) {
 // they have been learned meanwhile, it goes by those.
 func (t *Throttle) proceedGated(ctx context.Context, a *ask) (Permit, error) {
 	if e := a.q.gate.enter(ctx, a); e != nil {
-		return t.refuseAtOnce(a, e)
+		return t.refuse(a, e, 0)
 	}
 	if a.q.retired.Load() {
 		a.gate.leave(false)
@@ -75,13 +76,13 @@ func (t *Throttle) proceedGated(ctx context.Context, a *ask) (Permit, error) {
 		b := a.in(to)
 		b.gate = nil
 		if e := b.tooLarge(); e != nil {
-			return t.refuseAtOnce(b, e)
+			return t.refuse(b, e, 0)
 		}
 		return t.proceed(ctx, b)
 	}
 	if e := a.q.enter(a); e != nil {
 		a.gate.leave(false)
-		return t.refuseAtOnce(a, a.tooLate(ctx, e))
+		return t.refuse(a, a.tooLate(ctx, e), 0)
 	}
 	p, err := a.wait(ctx)
 	if err != nil || p.DryRun() {

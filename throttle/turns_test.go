@@ -336,7 +336,7 @@ func TestRoomGivenBackToATenantIsUsedAtOnce(t *testing.T) {
 // Whatever comes and goes: no tenant is ever above its limits, nor all together,
 // nobody waits for ever, and nothing is left.
 func TestRandomTenantsKeepTheirLimitsAndAllGo(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range uint64(10) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(seed, 7))

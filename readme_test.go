@@ -22,7 +22,7 @@ import (
 // The README's snippets stand here between the functions' braces, so that they
 // compile. They aren't run: they talk to real vendors.
 
-var _ = []any{readmeClient, readmeSMS, readmeLanes, readmeLeases, readmeDenied}
+var _ = []any{readmeClient, readmeSMS, readmeLanes, readmeLeases, readmeTenants, readmeDenied}
 
 func readmeClient(rdb redis.UniversalClient) *http.Client {
 	store, err := throttle.NewRedisStore(rdb, throttle.RedisOptions{})
@@ -71,6 +71,12 @@ func readmeLanes(ctx context.Context, client *http.Client, req *http.Request) (*
 	ctx = lanes.With(ctx, lanes.Background)
 	resp, err := client.Do(req.WithContext(ctx))
 	return resp, err
+}
+
+func readmeTenants(ctx context.Context, budget throttle.Budget, weights map[string]int) (throttle.Budget, context.Context) {
+	budget.Tenants = throttle.TenantPolicy{Share: 0.25, Weight: func(id string) int { return weights[id] }}
+	ctx = throttle.WithTenant(ctx, "customer-17")
+	return budget, ctx
 }
 
 func readmeDenied(err error) time.Duration {

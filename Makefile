@@ -16,12 +16,12 @@ FLEETTIME ?= 1h
 FLEETSEED ?= 1000000
 SOAKTIME ?= 10m
 
-.PHONY: help test prerequisites vet lint race fuzz fleets soak bench quickstart
+.PHONY: help test prerequisites vet lint race allocations fuzz fleets soak bench quickstart
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-test: prerequisites vet lint race ## everything that must pass: vet, lint, race
+test: prerequisites vet lint race allocations ## everything that must pass: vet, lint, race, allocations
 
 prerequisites: ## install redis-server and a C compiler where missing
 	@internal/tools/prerequisites.sh
@@ -36,6 +36,9 @@ lint: bin/staticcheck ## staticcheck and gofmt, all modules
 race: ## all tests with the race detector, but for modules with SDKs
 	@set -e; for m in $(filter-out $(UNRACED),$(MODULES)); do echo "go test -race: $$m"; go -C $$m test -race -timeout 10m ./...; done
 	@set -e; for m in $(UNRACED); do echo "go test: $$m"; go -C $$m test -timeout 5m ./...; done
+
+allocations: ## what calls allocate, which the race detector would change
+	go test -run 'Allocates' ./throttle
 
 fuzz: ## every fuzz target for FUZZTIME (10s) each
 	@internal/tools/fuzz.sh $(FUZZTIME)

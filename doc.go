@@ -107,8 +107,10 @@
 // (?key=…) is in what the client returns. Send such keys in a header, or log
 // the error that errors.Unwrap finds in the *url.Error.
 //
-// # Not built yet
+// # The status page
 //
-// StatusHandler is part of the contract but not of this version. It fails loudly,
-// with throttle.ErrNotBuilt.
+// StatusHandler is a page to mount beside net/http/pprof: budgets and what each
+// lane has left, pauses, refused keys, who shares the store, its outages and the
+// last changes of state, live, as HTML or JSON. WithOperator adds buttons that
+// pause, resume and probe.
 package headgate

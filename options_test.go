@@ -70,14 +70,6 @@ func TestNilBaseIsTheDefaultTransport(t *testing.T) {
 	client.CloseIdleConnections()
 }
 
-func TestStatusHandlerSaysThatItIsNotBuilt(t *testing.T) {
-	w := httptest.NewRecorder()
-	headgate.StatusHandler(newThrottle(t)).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
-	if w.Code != http.StatusNotImplemented || !strings.Contains(w.Body.String(), throttle.ErrNotBuilt.Error()) {
-		t.Errorf("status %d, %q, want 501 and why", w.Code, w.Body)
-	}
-}
-
 func TestNilURLIsAnError(t *testing.T) {
 	body := &counted{Reader: strings.NewReader("{}")}
 	tr := through(newThrottle(t), nil)

@@ -39,7 +39,7 @@ type shown struct {
 	Changes []struct{ Kind, Budget, Detail string }
 }
 
-func ask(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+func visit(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w
@@ -47,7 +47,7 @@ func ask(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 
 func statusJSON(t *testing.T, h http.Handler) shown {
 	t.Helper()
-	w := ask(h, httptest.NewRequest("GET", "/?format=json", nil))
+	w := visit(h, httptest.NewRequest("GET", "/?format=json", nil))
 	var s shown
 	if err := json.Unmarshal(w.Body.Bytes(), &s); err != nil || w.Code != http.StatusOK {
 		t.Fatalf("status %d, %v: %.300s", w.Code, err, w.Body)
@@ -112,7 +112,7 @@ func TestThePageComesAsAsked(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", c.path, nil)
 		r.Header.Set("Accept", c.accept)
-		w := ask(h, r)
+		w := visit(h, r)
 		want := "text/html; charset=utf-8"
 		if c.json {
 			want = "application/json; charset=utf-8"
@@ -126,7 +126,7 @@ func TestThePageComesAsAsked(t *testing.T) {
 func TestThePageLoadsNothingFromElsewhereAndIsKeptNowhere(t *testing.T) {
 	h := headgate.StatusHandler(newThrottle(t), headgate.WithOperator())
 	for _, path := range []string{"/", "/?format=json"} {
-		w := ask(h, httptest.NewRequest("GET", path, nil))
+		w := visit(h, httptest.NewRequest("GET", path, nil))
 		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
@@ -138,7 +138,7 @@ func TestThePageLoadsNothingFromElsewhereAndIsKeptNowhere(t *testing.T) {
 			t.Errorf("%s: policy %q", path, policy)
 		}
 	}
-	page := ask(h, httptest.NewRequest("GET", "/", nil)).Body.String()
+	page := visit(h, httptest.NewRequest("GET", "/", nil)).Body.String()
 	for _, word := range []string{"http://", "https://", "innerHTML", "eval(", " src=", "style=\""} {
 		if strings.Contains(page, word) {
 			t.Errorf("the page contains %q", word)
@@ -156,13 +156,13 @@ func TestHostileNamesStayNames(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			th := newThrottle(t, func(c *throttle.Config) { c.Budgets[0].Models, c.Budgets[0].PerModel = []string{"*"}, true })
 			h := headgate.StatusHandler(th)
-			before := ask(h, httptest.NewRequest("GET", "/", nil)).Body.String()
+			before := visit(h, httptest.NewRequest("GET", "/", nil)).Body.String()
 			use(t, th, throttle.Call{Key: throttle.Fingerprint(hostile), Account: hostile, Model: hostile, Tenant: hostile},
 				throttle.Verdict{Class: throttle.Busy, Scope: throttle.ScopeModel, Wait: time.Minute, Detail: hostile})
-			if after := ask(h, httptest.NewRequest("GET", "/", nil)).Body.String(); after != before {
+			if after := visit(h, httptest.NewRequest("GET", "/", nil)).Body.String(); after != before {
 				t.Error("the page is another one once there are names")
 			}
-			body := ask(h, httptest.NewRequest("GET", "/?format=json", nil)).Body.String()
+			body := visit(h, httptest.NewRequest("GET", "/?format=json", nil)).Body.String()
 			if strings.ContainsAny(body, "<>\x00\x1b\u2028") || len(body) > 20_000 {
 				t.Errorf("%d bytes: %.500s", len(body), body)
 			}
@@ -171,7 +171,7 @@ func TestHostileNamesStayNames(t *testing.T) {
 			if len(hostile) > 1000 {
 				want = strings.Repeat("ä<", 85) + "…"
 			}
-			if len(s.Budgets) != 1 || s.Budgets[0].Account != want || s.Budgets[0].Pauses[0].Detail != want || len(s.Changes) != 1 || s.Changes[0].Detail != want {
+			if len(s.Budgets) != 1 || s.Budgets[0].Account != "@"+want || s.Budgets[0].Pauses[0].Detail != want || len(s.Changes) != 1 || s.Changes[0].Detail != want {
 				t.Errorf("%+v, want names %q", s, want)
 			}
 		})

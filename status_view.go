@@ -107,7 +107,7 @@ func keyViews(s throttle.Status) []keyView {
 	}
 	for _, b := range s.Budgets {
 		id := [2]string{b.Account, string(b.Call.Key)}
-		if !seen[id] {
+		if b.Call.Key != "" && !seen[id] {
 			seen[id] = true
 			views = append(views, keyView{Key: clip(string(b.Call.Key)), Account: clip(b.Account), State: "open"})
 		}

@@ -54,7 +54,8 @@ type Config struct {
 	// run dry. Refused keys are probed by callers' requests, whatever Probe.Send
 	// is. See the package's section on dry runs.
 	DryRun bool
-	// Logger gets one line per change of state, never one per call. nil:
+	// Logger gets one line per change of state, and one about the first denial of
+	// a budget and a reason in a window, a minute at least; never one per call. nil:
 	// slog.Default().
 	Logger *slog.Logger
 	// Observe is called on every decision and change of state, from whatever

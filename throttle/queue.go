@@ -33,6 +33,7 @@ type queue struct {
 	free   bool // of a model that no budget matches
 	dry    bool // its calls all go; see dryrun.go
 	tally  atomic.Pointer[tally]
+	firsts atomic.Pointer[firsts]
 	lead   Call // one that leads here; set where the queue is made, or in hand
 	// process tells this queue's claims from those of every other, of this
 	// process and of others: the throttle's own bytes and a number.
@@ -101,6 +102,7 @@ func newQueue(t *Throttle, a *account, id string, b *Budget) *queue {
 		denied: map[modelID]deniedUntil{}, empties: make([]emptied, len(t.cfg.Lanes)),
 	}
 	q.tally.Store(&tally{})
+	q.firsts.Store(&firsts{})
 	q.process = t.id + string(binary.BigEndian.AppendUint32(nil, t.queues.Add(1)))
 	q.limits = compileLimits(b.Limits, t.cfg.Lanes, a.id+"/"+id)
 	q.own = len(q.limits)

@@ -91,6 +91,7 @@ func (q *queue) hand(next *queue) {
 		return
 	}
 	next.tally.Store(q.tally.Load())
+	next.firsts.Store(q.firsts.Load())
 	next.mu.Lock()
 	defer next.mu.Unlock()
 	next.guesses, next.lead = guesses, q.lead

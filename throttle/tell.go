@@ -5,7 +5,8 @@ import (
 )
 
 // tell.go is where decisions and changes of state become events and log lines:
-// one line per change, never one per call.
+// one line per change, never one per call. tell_denied.go has the lines about
+// denials.
 
 func (t *Throttle) observe(e Event) {
 	change := e.Kind.changesState()
@@ -45,6 +46,7 @@ func (t *Throttle) deny(a *ask, e *DeniedError) error {
 	if a.row != nil {
 		a.row.denied.Add(1)
 	}
+	a.q.firsts.Load().tell(t, a, e)
 	t.observe(Event{
 		Kind: EventDenied, Key: e.Key, Account: a.call.Account, Model: e.Model, Budget: e.Budget,
 		Lane: e.Lane, Wait: e.RetryAfter, Verdict: e.Verdict, Err: e,

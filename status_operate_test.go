@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate"
+	"github.com/headgate-go/headgate/internal/redistest"
 	"github.com/headgate-go/headgate/throttle"
 )
 
@@ -37,15 +38,15 @@ func TestThePageIsReadOnlyUnlessToldOtherwise(t *testing.T) {
 		{headgate.StatusHandler(th, headgate.WithOperator()), "GET, HEAD, POST", 400},
 	} {
 		for _, method := range []string{"PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} {
-			w := ask(c.h, httptest.NewRequest(method, "/", nil))
+			w := visit(c.h, httptest.NewRequest(method, "/", nil))
 			if w.Code != 405 || w.Header().Get("Allow") != c.allow {
 				t.Errorf("%s: status %d, Allow %q, want 405 and %q", method, w.Code, w.Header().Get("Allow"), c.allow)
 			}
 		}
-		if w := ask(c.h, form()); w.Code != c.post {
+		if w := visit(c.h, form()); w.Code != c.post {
 			t.Errorf("POST: status %d, want %d", w.Code, c.post)
 		}
-		if w := ask(c.h, httptest.NewRequest("HEAD", "/", nil)); w.Code != 200 {
+		if w := visit(c.h, httptest.NewRequest("HEAD", "/", nil)); w.Code != 200 {
 			t.Errorf("HEAD: status %d", w.Code)
 		}
 	}
@@ -58,7 +59,7 @@ func TestAnOperatorPausesAndResumesByThePage(t *testing.T) {
 	use(t, th, call, throttle.Verdict{})
 	id := statusJSON(t, h).Budgets[0].ID
 	for _, scope := range []string{"model", "key"} {
-		if w := ask(h, form("action", "pause", "id", id, "scope", scope, "for", "5m")); w.Code != 200 {
+		if w := visit(h, form("action", "pause", "id", id, "scope", scope, "for", "5m")); w.Code != 200 {
 			t.Fatalf("pause: status %d, %s", w.Code, w.Body)
 		}
 		if s := statusJSON(t, h); !s.Operator || len(s.Budgets[0].Pauses) != 1 || s.Budgets[0].Pauses[0].Scope != scope || s.Budgets[0].Pauses[0].Left < 240_000 {
@@ -67,7 +68,7 @@ func TestAnOperatorPausesAndResumesByThePage(t *testing.T) {
 		if err := th.Check(context.Background(), call); !errors.Is(err, throttle.ErrPaused) {
 			t.Errorf("a call meanwhile: %v, want ErrPaused", err)
 		}
-		if w := ask(h, form("action", "resume", "id", id, "scope", scope)); w.Code != 200 {
+		if w := visit(h, form("action", "resume", "id", id, "scope", scope)); w.Code != 200 {
 			t.Fatalf("resume: status %d, %s", w.Code, w.Body)
 		}
 		if s := statusJSON(t, h); len(s.Budgets[0].Pauses) != 0 {
@@ -84,7 +85,7 @@ func TestAnOperatorHasARefusedKeyProbedByThePage(t *testing.T) {
 	if _, err := th.Acquire(context.Background(), call); !errors.Is(err, throttle.ErrKeyRefused) {
 		t.Fatalf("%v, want ErrKeyRefused", err)
 	}
-	if w := ask(h, form("action", "probe", "id", statusJSON(t, h).Keys[0].ID)); w.Code != 200 {
+	if w := visit(h, form("action", "probe", "id", statusJSON(t, h).Keys[0].ID)); w.Code != 200 {
 		t.Fatalf("probe: status %d, %s", w.Code, w.Body)
 	}
 	use(t, th, call, throttle.Verdict{}) // the probe
@@ -114,14 +115,14 @@ func TestFormsThatMeanNothingSayWhy(t *testing.T) {
 		{[]string{"action", "probe", "id", id}, 404, "no refused key"},
 		{[]string{"action", "pause", "id", strings.Repeat("x", 5000)}, 400, "can't be read"},
 	} {
-		w := ask(h, form(c.fields...))
+		w := visit(h, form(c.fields...))
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.why) {
 			t.Errorf("%.80q: status %d, %.100s, want %d and %q", c.fields, w.Code, w.Body, c.code, c.why)
 		}
 	}
 	r := form()
 	r.URL.RawQuery = url.Values{"action": {"pause"}, "id": {id}, "scope": {"model"}, "for": {"1m"}}.Encode()
-	if w := ask(h, r); w.Code != 400 {
+	if w := visit(h, r); w.Code != 400 {
 		t.Errorf("a form in the URL: status %d, want 400", w.Code)
 	}
 	if s := statusJSON(t, h); len(s.Budgets[0].Pauses) != 0 || len(s.Changes) != 0 {
@@ -145,7 +146,7 @@ func TestAFormOfAnotherOriginDoesNothing(t *testing.T) {
 		for name := range header {
 			r.Header.Set(name, header.Get(name))
 		}
-		if w := ask(h, r); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "another origin") {
+		if w := visit(h, r); w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "another origin") {
 			t.Errorf("%v: status %d, %s, want 403", header, w.Code, w.Body)
 		}
 	}
@@ -155,17 +156,18 @@ func TestAFormOfAnotherOriginDoesNothing(t *testing.T) {
 	r := form(fields...)
 	r.Header.Del("Sec-Fetch-Site")
 	r.Header.Set("Origin", "http://page.example")
-	if w := ask(h, r); w.Code != 200 {
+	if w := visit(h, r); w.Code != 200 {
 		t.Errorf("from its own origin: status %d, %s", w.Code, w.Body)
 	}
 }
 
 func TestThePageWorksWhileTheStoreIsOut(t *testing.T) {
-	th, lose := outThrottle(t)
+	server := redistest.Start(t)
+	th := newThrottle(t, onRedis(t, server))
 	h := headgate.StatusHandler(th, headgate.WithOperator())
 	use(t, th, throttle.Call{Key: "k", Model: model}, throttle.Verdict{})
 	id := statusJSON(t, h).Budgets[0].ID
-	lose()
+	server.Stop(t)
 	deadline := time.Now().Add(20 * time.Second)
 	for len(statusJSON(t, h).Store.Outages) == 0 {
 		if time.Now().After(deadline) {
@@ -176,7 +178,7 @@ func TestThePageWorksWhileTheStoreIsOut(t *testing.T) {
 	if s := statusJSON(t, h); s.Store.Outages[0].Cause == "" || len(s.Budgets) != 1 || s.Changes[0].Kind != "outage_start" {
 		t.Errorf("during an outage: %+v", s)
 	}
-	if w := ask(h, form("action", "resume", "id", id, "scope", "model")); w.Code != http.StatusServiceUnavailable {
+	if w := visit(h, form("action", "resume", "id", id, "scope", "model")); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("resume during an outage: status %d, %s, want 503", w.Code, w.Body)
 	}
 }

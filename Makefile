@@ -23,7 +23,7 @@ help: ## list the targets
 
 test: prerequisites vet lint race allocations ## everything that must pass: vet, lint, race, allocations
 
-prerequisites: ## install redis-server and a C compiler where missing
+prerequisites: ## install redis-server, a C compiler and Chromium where missing
 	@internal/tools/prerequisites.sh
 
 vet: ## go vet, all modules

@@ -1,13 +1,16 @@
 #!/bin/bash
 # Installs what the tests need and Go doesn't bring: a real redis-server for
-# the Redis store, a C compiler for the race detector. Does nothing where both
-# are there; says in one line what to do where it may not install.
+# the Redis store, a C compiler for the race detector, and a browser for the status
+# page. Does nothing where all are there; says in one line what to do where it
+# may not install.
 set -euo pipefail
 
 packages=()
 command -v redis-server >/dev/null || packages+=(redis-server)
 # The package that links against C needs its headers too, hence libc6-dev.
 command -v "$(go env CC | cut -d' ' -f1)" >/dev/null || packages+=(gcc libc6-dev)
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+	packages+=(chromium)
 [ ${#packages[@]} -eq 0 ] && exit 0
 
 fail() {

@@ -53,7 +53,7 @@
     return parts.slice(0, 2).join(" ");
   };
   const clock = (t) => el("time", { datetime: t }, new Date(t).toLocaleTimeString());
-  const since = (t, now) => [clock(t), " (" + span(Math.max(0, new Date(now) - new Date(t))) + " ago)"];
+  const since = (t, now) => [clock(t), new Date(now) - new Date(t) < 1000 ? " (now)" : " (" + span(new Date(now) - new Date(t)) + " ago)"];
   const words = (s) => s.replaceAll("_", " ");
   const list = (by) => Object.entries(by || {}).map(([k, n]) => words(k) + " " + number(n)).join(", ");
   const badge = (kind, text) => el("span", { class: "badge " + kind }, text);
@@ -79,7 +79,7 @@
   const limit = (l) => el("div", { class: "limit" },
     el("div", { class: "head" }, el("strong", null, name(l.limit), l.account ? " (whole account)" : ""),
       el("span", null, number(l.used) + " of " + number(l.amount) + " used")),
-    l.lanes.map((x) => lane(l, x)),
+    el("div", { class: "lanes" }, l.lanes.map((x) => lane(l, x))),
     l.reported > 0 && el("p", { class: "soft" }, badge("warn", "differs"), " the vendor reports " + number(l.reported) + ", configured is ", name(l.limit)));
 
   const fact = (title, text) => text && el("div", null, el("dt", null, title), el("dd", null, text));
@@ -91,7 +91,7 @@
 
   const tenants = (b) => b.tenants.length > 0 && table("Tenants that used it most of late", ["Tenant", "Waiting", "Admitted", "Denied", "Use"],
     b.tenants.map((t) => [name(t.overflow ? "(all others)" : t.tenant), number(t.waiting), number(t.admitted), number(t.denied),
-      t.limits.map((l) => number(l.used) + " of " + number(l.amount) + " " + l.unit).join(", ")]));
+      t.limits.map((l, i) => el("span", null, (i ? " " : "") + number(l.used) + " of " + number(l.amount) + " " + l.unit + (i < t.limits.length - 1 ? ",\u00a0" : "")))]));
 
   const buttons = (b) => el("div", { class: "buttons" },
     [["model", "budget"], ["key", "account"]].map(([scope, what]) => b.pauses.some((p) => p.scope === scope)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(patience))
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, stop := chromedp.NewContext(allocator)
+	ctx, stop := chromedp.NewContext(allocator, chromedp.WithErrorf(complain))
 	if err := chromedp.Run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "pagetest: no Chromium, which internal/tools/prerequisites.sh installs:", err)
 		os.Exit(1)
@@ -39,6 +40,14 @@ func TestMain(m *testing.M) {
 	stop()
 	stopAllocator()
 	os.Exit(code)
+}
+
+// complain leaves out what the driver says about events of a browser that is newer
+// than it.
+func complain(format string, args ...any) {
+	if !strings.HasPrefix(format, "unhandled node event") {
+		fmt.Fprintf(os.Stderr, "chromedp: "+format+"\n", args...)
+	}
 }
 
 // A look is how a page is looked at.
@@ -151,4 +160,3 @@ func (p *tab) shoot(name string) {
 		p.t.Fatal(err)
 	}
 }
-

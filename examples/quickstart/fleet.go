@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/headgate-go/headgate"
 )
 
 // A fleet does one job together: a worker in this process, or several
@@ -31,11 +33,13 @@ func (s *stage) hireAtOnce(ctx context.Context, j job) (*fleet, error) {
 	defer hiring.RUnlock()
 	// Keys of its own: leases depend on how many processes share those.
 	j.Vendor, j.Redis, j.Prefix = s.vendor.url, s.redis, s.prefix+"-"+j.Key
-	j.Workers = s.processes
+	j.Workers, j.Paged = s.processes, s.pages != nil
 	f := &fleet{}
 	if s.redis == "" {
 		var err error
-		f.local, err = newWorker(j)
+		if f.local, err = newWorker(j); err == nil {
+			s.pages.show(sceneOf(j), headgate.StatusHandler(f.local.throttle))
+		}
 		return f, err
 	}
 	for j.Worker = range j.Workers {
@@ -45,6 +49,9 @@ func (s *stage) hireAtOnce(ctx context.Context, j job) (*fleet, error) {
 			return nil, err
 		}
 		f.processes = append(f.processes, p)
+		if p.page != "" {
+			s.pages.show(sceneOf(j), passOn(p.page))
+		}
 	}
 	return f, nil
 }

@@ -28,6 +28,8 @@ type job struct {
 	// it doesn't hold then what it is to die with.
 	Death time.Duration
 
+	Paged bool // somebody wants to see a status page
+
 	// The load is dealt out among Workers; Worker is this one's place.
 	Worker, Workers int
 }

@@ -4,6 +4,7 @@
 //
 //	go run ./examples/quickstart
 //	go run ./examples/quickstart -redis 127.0.0.1:6379 -processes 4
+//	go run ./examples/quickstart -page :8080
 //
 // With -redis the callers are operating-system processes that share their
 // budget in that Redis, which should run on this machine: the vendor goes by
@@ -11,6 +12,8 @@
 // goes first where callers wait in several processes, what becomes of the fleet
 // when one of them is killed, and how seldom Redis is asked, with leases and
 // without.
+//
+// With -page it serves the status page of each scene's throttle while it runs.
 //
 // A scene measures in real time. Each is given what a busy machine may delay;
 // one that stands still for longer breaks rules without headgate's fault.
@@ -56,6 +59,8 @@ type stage struct {
 	redis     string // "": the counts are kept in memory
 	prefix    string
 	processes int
+	page      string // where status pages are served; "": nowhere
+	pages     *pages // nil: none are
 }
 
 func run(ctx context.Context, args []string) (broken int, err error) {
@@ -70,6 +75,13 @@ func run(ctx context.Context, args []string) (broken int, err error) {
 	defer s.tidy()
 
 	fmt.Println(s)
+	if s.page != "" {
+		if s.pages, err = servePages(s.page); err != nil {
+			return 0, err
+		}
+		defer s.pages.close()
+		fmt.Println("The status pages, while the scenes run:", s.pages.url)
+	}
 	began, rules := time.Now(), 0
 	for _, act := range acts {
 		tables, err := act.play(ctx, s)
@@ -93,11 +105,12 @@ func parse(args []string) (*stage, []act, error) {
 	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
 	redis := flags.String("redis", "", "share the budget in the Redis at this `address`, host:port")
 	processes := flags.Int("processes", 0, "how many processes call; needs -redis (default 2 with it)")
+	page := flags.String("page", "", "serve the status pages at this `address`, such as :8080, while the scenes run")
 	only := flags.String("scene", "", "play one scene: "+names())
 	if err := flags.Parse(args); err != nil {
 		return nil, nil, err
 	}
-	s := &stage{redis: *redis, processes: *processes, prefix: "headgate-quickstart-" + uuid.NewString()[:8]}
+	s := &stage{redis: *redis, processes: *processes, page: *page, prefix: "headgate-quickstart-" + uuid.NewString()[:8]}
 	switch {
 	case flags.NArg() > 0:
 		return nil, nil, fmt.Errorf("don't know what to do with %q", flags.Arg(0))

@@ -22,11 +22,14 @@ type process struct {
 	in  io.WriteCloser
 	to  *json.Encoder
 	out *json.Decoder
+	// page is where it serves its status page; "": it doesn't.
+	page string
 }
 
 // A report is what a worker process says, twice.
 type report struct {
 	Ready   bool
+	Page    string // the address of its status page
 	Tallies map[string]tally
 	Legacy  *legacy // it is killed now, and says no more
 	Failure string
@@ -57,10 +60,12 @@ func startProcess(ctx context.Context, j job) (*process, error) {
 		p.close()
 		return nil, err
 	}
-	if _, err := p.hear(); err != nil {
+	ready, err := p.hear()
+	if err != nil {
 		p.close()
 		return nil, err
 	}
+	p.page = ready.Page
 	return p, nil
 }
 
@@ -116,15 +121,21 @@ func work(from *json.Decoder, to *json.Encoder) error {
 		return err
 	}
 	defer w.close()
-	if err := to.Encode(report{Ready: true}); err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ready := report{Ready: true}
+	if j.shows() {
+		if ready.Page, err = w.servePage(ctx); err != nil {
+			return err
+		}
+	}
+	if err := to.Encode(ready); err != nil {
 		return err
 	}
 	var start time.Time
 	if err := from.Decode(&start); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	go func() {
 		_, _ = from.Token() // nothing more is sent: it returns at the end
 		cancel()

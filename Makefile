@@ -3,9 +3,9 @@
 NESTED := $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path './go.mod' -not -path './internal/tools/*'))
 MODULES := . $(sort $(NESTED))
 
-# Modules with vendors' SDKs: building those once more for the race detector would
+# Modules with vendors' SDKs or a driver of browsers: building those once more for the race detector would
 # take longer than all other tests together, and what races is tested elsewhere.
-UNRACED := ./internal/sdktest ./examples/chat ./examples/sms
+UNRACED := ./internal/pagetest ./internal/sdktest ./examples/chat ./examples/sms
 
 # ST1005 wants errors in lower case; those of a configuration begin with the
 # name of the field that is wrong, as it is spelled.

@@ -67,7 +67,7 @@ func TestChangingTheCallersSlicesLaterChangesNothing(t *testing.T) {
 	}
 }
 
-func TestConfigErrorsNameTheField(t *testing.T) {
+func TestConfigErrorsNameTheField(t *testing.T) { // B134
 	good := Budget{Models: []string{"good"}, Limits: []Limit{Requests(1, time.Hour)}}
 	with := func(f func(*Budget)) Config {
 		b := Budget{Models: []string{"m"}, Limits: []Limit{Requests(1, time.Hour), Tokens(1, time.Hour)}}

@@ -147,7 +147,7 @@ func TestBackgroundHasSixtyPercentOfEverybodysUse(t *testing.T) {
 	}
 }
 
-func TestACostAboveItsLanesCeilingIsTooLargeAndNamesLaneAndLimit(t *testing.T) {
+func TestACostAboveItsLanesCeilingIsTooLargeAndNamesLaneAndLimit(t *testing.T) { // B129
 	eachStore(t, func(t *testing.T, fl fleet) {
 		th := newThrottle(t, throttle.Config{Store: fl.open(t), Budgets: budget(throttle.Tokens(30_000, time.Minute))})
 		for _, tt := range []struct {

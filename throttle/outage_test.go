@@ -59,7 +59,7 @@ func admitted(th *Throttle, n int, lane lanes.Lane) (went int, last error) {
 
 var noWait = []lanes.Lane{{Name: "live", Share: 1}, {Name: "background", Share: 0.6}}
 
-func TestModesOfAnOutage(t *testing.T) {
+func TestModesOfAnOutage(t *testing.T) { // B92
 	for _, tt := range []struct {
 		name             string
 		config           Config

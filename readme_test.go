@@ -22,7 +22,7 @@ import (
 // The README's snippets stand here between the functions' braces, so that they
 // compile. They aren't run: they talk to real vendors.
 
-var _ = []any{readmeClient, readmeSMS, readmeLanes, readmeLeases, readmeTenants, readmeDenied}
+var _ = []any{readmeClient, readmeSMS, readmeLanes, readmeLeases, readmeTenants, readmeStatus, readmeDenied}
 
 func readmeClient(rdb redis.UniversalClient) *http.Client {
 	store, err := throttle.NewRedisStore(rdb, throttle.RedisOptions{})
@@ -77,6 +77,10 @@ func readmeTenants(ctx context.Context, budget throttle.Budget, weights map[stri
 	budget.Tenants = throttle.TenantPolicy{Share: 0.25, Weight: func(id string) int { return weights[id] }}
 	ctx = throttle.WithTenant(ctx, "customer-17")
 	return budget, ctx
+}
+
+func readmeStatus(mux *http.ServeMux, th *throttle.Throttle) {
+	mux.Handle("/debug/headgate/", headgate.StatusHandler(th))
 }
 
 func readmeDenied(err error) time.Duration {

@@ -9,7 +9,8 @@ import (
 )
 
 // BenchmarkRefused is a call that can't go: its model is paused, its key is
-// refused, its budget is empty. None makes a round trip.
+// refused, its budget is empty. None makes a round trip; a store in memory is asked
+// about an empty budget, which needs none.
 func BenchmarkRefused(b *testing.B) {
 	for _, bb := range []struct {
 		name string

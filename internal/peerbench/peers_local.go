@@ -50,10 +50,11 @@ func mutexAndClock() contestant {
 	return contestant{"mutex and clock", func(int) error {
 		now := time.Now()
 		mu.Lock()
-		last = now
+		defer mu.Unlock()
+		if now.After(last) { // what is written is read, or it might be left out
+			last = now
+		}
 		n++
-		mu.Unlock()
-		_ = last
 		return nil
 	}}
 }

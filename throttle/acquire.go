@@ -19,6 +19,7 @@ import (
 // nothing is charged. In a dry run the only denials are those of a closed
 // throttle, and a context that ends meanwhile gives its own error.
 func (t *Throttle) Acquire(ctx context.Context, call Call) (Permit, error) {
+	t.mustBeMade(ctx, "Acquire")
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
@@ -233,6 +234,7 @@ const lastMoment = 2 * time.Millisecond
 // would go at once, else the *DeniedError of a call that may not wait. In a dry
 // run, where every call goes, that is nil.
 func (t *Throttle) Check(ctx context.Context, call Call) error {
+	t.mustBeMade(ctx, "Check")
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -289,6 +291,7 @@ func (t *Throttle) Check(ctx context.Context, call Call) error {
 // nearer to what guessed calls of the budget really cost, by what Permit.Learn
 // has taught. It decides nothing and does no I/O.
 func (t *Throttle) Fit(ctx context.Context, call Call, guess Cost) Cost {
+	t.mustBeMade(ctx, "Fit")
 	lane, err := t.laneOf(ctx, &call)
 	if err != nil {
 		return call.Cost

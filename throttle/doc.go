@@ -195,6 +195,8 @@
 //   - While the store is out of reach nobody probes: who may can't be agreed on.
 //   - Without any limit that a call counts towards, the ramp after a pause has
 //     no measure, and is not applied.
+//   - Methods panic, by name, on a Throttle that New didn't make and without a
+//     context: neither can be meant.
 //   - A context that has ended before Acquire gets its own error, and not a
 //     DeniedError: nothing was decided.
 //   - What a store has lost is found by a claim about it, by an outage, when

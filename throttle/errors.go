@@ -14,7 +14,7 @@ var (
 	ErrDenied = errors.New("headgate: denied")
 
 	ErrBudget          = errors.New("headgate: no room in the budget")
-	ErrPaused          = errors.New("headgate: paused at the vendor's word")
+	ErrPaused          = errors.New("headgate: paused")
 	ErrKeyRefused      = errors.New("headgate: the vendor refuses the key")
 	ErrCreditExhausted = errors.New("headgate: the account's credit is exhausted")
 	ErrModelDenied     = errors.New("headgate: the vendor denies the model to this key")

@@ -19,6 +19,7 @@ const operatorsPause = "an operator's pause"
 // The pause holds in this process when Pause returns. An error says that the
 // store is out of reach: the others learn of it when that is back.
 func (t *Throttle) Pause(ctx context.Context, call Call, scope Scope, d time.Duration) error {
+	t.mustBeMade(ctx, "Pause")
 	if d <= 0 {
 		return fmt.Errorf("%w: a pause of %v, want more than 0", ErrInvalidCall, d)
 	}
@@ -43,6 +44,7 @@ func (t *Throttle) Pause(ctx context.Context, call Call, scope Scope, d time.Dur
 //
 // An error says that the store is out of reach: nothing has changed.
 func (t *Throttle) Resume(ctx context.Context, call Call, scope Scope) error {
+	t.mustBeMade(ctx, "Resume")
 	q, err := t.operated(ctx, call, scope)
 	if err != nil {
 		return err

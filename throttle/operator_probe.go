@@ -15,6 +15,7 @@ import (
 // Nothing happens where the key isn't refused. A pause is not passed. An error
 // says that the store is out of reach: nothing has changed.
 func (t *Throttle) Probe(ctx context.Context, call Call) error {
+	t.mustBeMade(ctx, "Probe")
 	q, err := t.operated(ctx, call, ScopeKey)
 	if err != nil {
 		return err

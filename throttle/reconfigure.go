@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"reflect"
@@ -22,6 +23,7 @@ import (
 //
 // It is safe for concurrent use.
 func (t *Throttle) SetBudgets(budgets []Budget) error {
+	t.mustBeMade(context.Background(), "SetBudgets")
 	c := Config{Budgets: budgets, Account: t.cfg.Account}
 	if err := c.validateBudgets(); err != nil {
 		return fmt.Errorf("throttle: SetBudgets: %w", err)

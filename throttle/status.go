@@ -154,6 +154,7 @@ type KeyStatus struct {
 // then the use of the limits is the last that was heard. An error is the
 // store's; what is known without it is returned all the same.
 func (t *Throttle) Status(ctx context.Context) (Status, error) {
+	t.mustBeMade(ctx, "Status")
 	var s Status
 	now := time.Now()
 	queues := t.currentQueues()

@@ -207,6 +207,7 @@ func modelIDOf(model string) modelID {
 // twice the store's timeout. Permits that are out may still be ended. It
 // doesn't close the Store. Closing twice does nothing.
 func (t *Throttle) Close() error {
+	t.mustBeMade(context.Background(), "Close")
 	if t.closed.Swap(true) {
 		return nil
 	}

@@ -169,7 +169,11 @@ func TestThePageWorksWhileTheStoreIsOut(t *testing.T) {
 	id := statusJSON(t, h).Budgets[0].ID
 	server.Stop(t)
 	deadline := time.Now().Add(20 * time.Second)
-	for len(statusJSON(t, h).Store.Outages) == 0 {
+	shown := func() bool { // and told, which comes a little later
+		s := statusJSON(t, h)
+		return len(s.Store.Outages) > 0 && len(s.Changes) > 0
+	}
+	for !shown() {
 		if time.Now().After(deadline) {
 			t.Fatal("the outage isn't shown")
 		}

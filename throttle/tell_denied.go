@@ -26,10 +26,13 @@ var loggedReasons = [...]struct {
 }
 
 // firsts keeps of one budget of one account, by reason, until when no further
-// line is logged, in nanoseconds since 1970, and how many denials there were
-// without one. It goes on when the budget is changed. The zero value is ready;
-// it is safe for concurrent use, and costs a denial that isn't logged no lock.
-type firsts [len(loggedReasons)]struct{ until, silent atomic.Int64 }
+// line is logged, and how many denials there were without one. It goes on when
+// the budget is changed. The zero value is ready; it is safe for concurrent use,
+// and costs a denial that isn't logged no lock.
+type firsts [len(loggedReasons)]struct {
+	until  atomic.Pointer[time.Time]
+	silent atomic.Int64
+}
 
 // tell logs a denial if it is the first. Where the caller called off its wait
 // nobody was denied anything.
@@ -42,8 +45,12 @@ func (f *firsts) tell(t *Throttle, a *ask, e *DeniedError) {
 			continue
 		}
 		now, until := time.Now(), f[i].until.Load()
-		quiet := max(deniedQuiet, e.RetryAfter, a.q.windowOf(e.Limit))
-		if now.UnixNano() < until || !f[i].until.CompareAndSwap(until, now.Add(quiet).UnixNano()) {
+		if until != nil && now.Before(*until) {
+			f[i].silent.Add(1)
+			return
+		}
+		next := now.Add(max(deniedQuiet, e.RetryAfter, a.q.windowOf(e.Limit)))
+		if !f[i].until.CompareAndSwap(until, &next) {
 			f[i].silent.Add(1)
 			return
 		}

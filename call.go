@@ -58,7 +58,7 @@ func (t *Transport) admit(c candidate, latest time.Time) (fare, error) {
 		// good, although the call itself may well be small.
 		call.Cost = t.throttle.Fit(ctx, call, guess)
 	}
-	permit, err := t.throttle.Acquire(ctx, call)
+	permit, err := t.acquire(ctx, call)
 	return fare{permit: permit, estimate: call.Cost, stated: stated, guess: guess}, err
 }
 

@@ -59,6 +59,7 @@ func (t *Transport) send(c candidate, body io.ReadCloser, f fare) (o outcome) {
 		resp.Request = req // not a copy of ours, as if the base had got it
 	}
 	o.verdict, o.undone = t.receive(req, resp, f)
+	tellJudged(req.Context(), o.verdict)
 	if c.backup != "" {
 		markServed(resp, c.backup)
 	}

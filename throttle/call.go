@@ -44,7 +44,7 @@ type tenantKey struct{}
 
 // WithTenant returns a context whose calls are made for the tenant id, unless
 // their Call says otherwise. Tenants matter to budgets that have a policy for
-// them, and New doesn't accept one yet: until then the id changes nothing.
+// them (see TenantPolicy); elsewhere the id changes nothing.
 func WithTenant(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, id)
 }

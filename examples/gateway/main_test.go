@@ -71,7 +71,9 @@ func writeBudgets(t *testing.T, text string) string {
 }
 
 func TestWrongFlags(t *testing.T) {
-	to := []string{"-to", "http://127.0.0.1:1"}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // what is taken for right ends at once
+	to := []string{"-to", "http://127.0.0.1:1", "-listen", "127.0.0.1:0"}
 	for _, c := range []struct {
 		want string
 		args []string
@@ -84,7 +86,7 @@ func TestWrongFlags(t *testing.T) {
 		{"Amount", append(to, "-budgets", writeBudgets(t, `[{"models":["*"],"rpm":-1}]`))},
 		{"Models", append(to, "-budgets", writeBudgets(t, `[{"rpm":1}]`))},
 	} {
-		if err := run(t.Context(), c.args); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := run(ended, c.args); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want an error about %s", c.args, err, c.want)
 		}
 	}

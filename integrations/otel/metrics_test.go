@@ -198,7 +198,7 @@ func TestMetricsBoundBudgets(t *testing.T) {
 	}
 }
 
-func TestMetricsShowAnOutageAndDryRuns(t *testing.T) {
+func TestMetricsTellDryRunsApart(t *testing.T) {
 	m, reader := newMetrics(t)
 	m.Observe(throttle.Event{Kind: throttle.EventDenied, Budget: "b", Lane: "l", DryRun: true, Err: throttle.ErrStore})
 	m.Observe(throttle.Event{Kind: throttle.EventAdmitted, Budget: "b", Lane: "l", DryRun: true, Wait: time.Hour, Err: throttle.ErrPaused})

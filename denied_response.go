@@ -64,7 +64,7 @@ func (t *Transport) deniedResponse(req *http.Request, d *throttle.DeniedError) *
 		// Every attempt would be denied alike; the throttle has waited for as
 		// long as it may already.
 		"X-Should-Retry": {"false"},
-		deniedHeader:     {deniedWord(d)},
+		deniedHeader:     {d.Code()},
 	}
 	if d.RetryAfter > 0 {
 		header["Retry-After"] = []string{wholeSeconds(d.RetryAfter)}
@@ -125,27 +125,4 @@ func wholeSeconds(d time.Duration) string {
 		s++
 	}
 	return strconv.FormatInt(s, 10)
-}
-
-// deniedWord names the reason in one word.
-func deniedWord(d *throttle.DeniedError) string {
-	for _, w := range []struct {
-		reason error
-		word   string
-	}{
-		{throttle.ErrBudget, "budget"},
-		{throttle.ErrPaused, "paused"},
-		{throttle.ErrKeyRefused, "key_refused"},
-		{throttle.ErrCreditExhausted, "credit_exhausted"},
-		{throttle.ErrModelDenied, "model_denied"},
-		{throttle.ErrTooLarge, "too_large"},
-		{throttle.ErrQueueFull, "queue_full"},
-		{throttle.ErrStore, "store"},
-		{throttle.ErrClosed, "closed"},
-	} {
-		if errors.Is(d, w.reason) {
-			return w.word
-		}
-	}
-	return "denied"
 }

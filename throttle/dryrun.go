@@ -53,57 +53,28 @@ func (a *ask) wouldWait(e *DeniedError) bool {
 // on when the budget is changed. It is safe for concurrent use.
 type tally struct {
 	mu     sync.Mutex
-	denied [len(dryReasons)]int64
-	waited [len(dryReasons)]int64
-	// quiet is until when no further line is logged for a reason, and silent how
-	// many there would have been.
-	quiet  [len(dryReasons)]time.Time
-	silent [len(dryReasons)]int64
+	denied [len(codes)]int64
+	waited [len(codes)]int64
+	logged firsts
 }
 
-// dryReasons are those for which a dry run lets calls go, and their words.
-var dryReasons = [...]struct {
-	reason error
-	word   string
-}{
-	{ErrBudget, "budget"},
-	{ErrPaused, "paused"},
-	{ErrKeyRefused, "key_refused"},
-	{ErrCreditExhausted, "credit_exhausted"},
-	{ErrModelDenied, "model_denied"},
-	{ErrTooLarge, "too_large"},
-	{ErrStore, "store"},
-}
-
-// dryQuiet is how long at least no second line is logged about a budget and a
-// reason.
-const dryQuiet = time.Minute
-
-// note counts a call, and logs the first denial of its budget and reason in the
-// limit's window, or while the pause or the refusal behind it lasts.
+// note counts a call, and logs the first denial of its budget and reason.
 func (c *tally) note(t *Throttle, a *ask, e *DeniedError, waits bool) {
-	i := 0
-	for i < len(dryReasons)-1 && dryReasons[i].reason != e.Reason {
-		i++
-	}
-	now := time.Now()
+	i := e.place()
 	c.mu.Lock()
 	if waits {
 		c.waited[i]++
-		c.mu.Unlock()
-		return
+	} else {
+		c.denied[i]++
 	}
-	c.denied[i]++
-	if now.Before(c.quiet[i]) {
-		c.silent[i]++
-		c.mu.Unlock()
-		return
-	}
-	more := c.silent[i]
-	c.quiet[i], c.silent[i] = now.Add(max(dryQuiet, e.RetryAfter, a.q.windowOf(e.Limit))), 0
 	c.mu.Unlock()
-	t.cfg.Logger.Warn("headgate: dry run: a call goes that would have been denied", "account", a.q.a.id, "budget", e.Budget,
-		"model", e.Model, "lane", e.Lane, "reason", dryReasons[i].word, "limit", e.Limit, "retry_after", e.RetryAfter, "since_last", more)
+	if waits {
+		return
+	}
+	if more, first := c.logged.due(a.q, e); first {
+		t.cfg.Logger.Warn("headgate: dry run: a call goes that would have been denied", "account", a.q.a.id, "budget", e.Budget,
+			"model", e.Model, "lane", e.Lane, "reason", e.Code(), "limit", e.Limit, "retry_after", e.RetryAfter, "since_last", more)
+	}
 }
 
 // windowOf is the window of the limit of that text; 0: it has none.
@@ -122,12 +93,12 @@ func (c *tally) status() (denied, waited map[string]int64) {
 	denied, waited = map[string]int64{}, map[string]int64{}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, r := range dryReasons {
+	for i, r := range codes {
 		if c.denied[i] > 0 {
-			denied[r.word] = c.denied[i]
+			denied[r.code] = c.denied[i]
 		}
 		if c.waited[i] > 0 {
-			waited[r.word] = c.waited[i]
+			waited[r.code] = c.waited[i]
 		}
 	}
 	return denied, waited

@@ -46,7 +46,7 @@ func (t *Throttle) deny(a *ask, e *DeniedError) error {
 	if a.row != nil {
 		a.row.denied.Add(1)
 	}
-	a.q.firsts.Load().tell(t, a, e)
+	t.tellDenied(a, e)
 	t.observe(Event{
 		Kind: EventDenied, Key: e.Key, Account: a.call.Account, Model: e.Model, Budget: e.Budget,
 		Lane: e.Lane, Wait: e.RetryAfter, Verdict: e.Verdict, Err: e,

@@ -24,30 +24,11 @@ const (
 	vendorWaitKey = attribute.Key("headgate.vendor_wait") // seconds
 )
 
-var reasons = [...]struct {
-	err  error
-	name string
-}{
-	{throttle.ErrBudget, "budget"},
-	{throttle.ErrPaused, "paused"},
-	{throttle.ErrKeyRefused, "key_refused"},
-	{throttle.ErrCreditExhausted, "credit_exhausted"},
-	{throttle.ErrModelDenied, "model_denied"},
-	{throttle.ErrTooLarge, "too_large"},
-	{throttle.ErrQueueFull, "queue_full"},
-	{throttle.ErrStore, "store"},
-	{throttle.ErrClosed, "closed"},
-}
-
-// reasonOf returns a denial's reason in one word; "": err is nil.
+// reasonOf returns a denial's reason in one word; "": err is none.
 func reasonOf(err error) string {
-	if err == nil {
-		return ""
+	var denied *throttle.DeniedError
+	if errors.As(err, &denied) {
+		return denied.Code()
 	}
-	for _, r := range reasons {
-		if errors.Is(err, r.err) {
-			return r.name
-		}
-	}
-	return other
+	return ""
 }

@@ -200,8 +200,8 @@ func TestMetricsBoundBudgets(t *testing.T) {
 
 func TestMetricsTellDryRunsApart(t *testing.T) {
 	m, reader := newMetrics(t)
-	m.Observe(throttle.Event{Kind: throttle.EventDenied, Budget: "b", Lane: "l", DryRun: true, Err: throttle.ErrStore})
-	m.Observe(throttle.Event{Kind: throttle.EventAdmitted, Budget: "b", Lane: "l", DryRun: true, Wait: time.Hour, Err: throttle.ErrPaused})
+	m.Observe(throttle.Event{Kind: throttle.EventDenied, Budget: "b", Lane: "l", DryRun: true, Err: &throttle.DeniedError{Reason: throttle.ErrStore}})
+	m.Observe(throttle.Event{Kind: throttle.EventAdmitted, Budget: "b", Lane: "l", DryRun: true, Wait: time.Hour, Err: &throttle.DeniedError{Reason: throttle.ErrPaused}})
 	m.Observe(throttle.Event{Kind: throttle.EventProbe, Budget: "b", Lane: "l", Wait: 1500 * time.Millisecond})
 	got := collect(t, reader)
 	wantLines(t, got,

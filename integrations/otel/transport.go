@@ -75,7 +75,7 @@ func addDenial(span trace.Span, err error) {
 		return
 	}
 	list := []attribute.KeyValue{
-		reasonKey.String(reasonOf(denied.Reason)), budgetKey.String(denied.Budget), laneKey.String(denied.Lane),
+		reasonKey.String(denied.Code()), budgetKey.String(denied.Budget), laneKey.String(denied.Lane),
 	}
 	if denied.Limit != "" {
 		list = append(list, limitKey.String(denied.Limit))

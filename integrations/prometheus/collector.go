@@ -63,29 +63,13 @@ func (c *Collector) Observe(e throttle.Event) {
 	}
 }
 
-// outcomes are the reasons for denials, by their words.
-var outcomes = []struct {
-	reason error
-	word   string
-}{
-	{throttle.ErrBudget, "budget"},
-	{throttle.ErrPaused, "paused"},
-	{throttle.ErrKeyRefused, "key_refused"},
-	{throttle.ErrCreditExhausted, "credit_exhausted"},
-	{throttle.ErrModelDenied, "model_denied"},
-	{throttle.ErrTooLarge, "too_large"},
-	{throttle.ErrQueueFull, "queue_full"},
-	{throttle.ErrStore, "store"},
-	{throttle.ErrClosed, "closed"},
-}
-
+// outcomeOf is why a call was denied.
 func outcomeOf(err error) string {
-	for _, o := range outcomes {
-		if errors.Is(err, o.reason) {
-			return o.word
-		}
+	var denied *throttle.DeniedError
+	if errors.As(err, &denied) {
+		return denied.Code()
 	}
-	return "other"
+	return "denied"
 }
 
 // maxBudgets is how many budgets are told apart.

@@ -104,7 +104,7 @@ func TestRefusalsAfterTheMachineStoodStillAreTold(t *testing.T) {
 	if n := stumbles(h); n != 1 {
 		t.Errorf("%d refusals, want the one within ten seconds", n)
 	}
-	if n := judge(h).broken(); n == 0 {
+	if n := judge(h).Broken(); n == 0 {
 		t.Error("it is excused")
 	}
 }

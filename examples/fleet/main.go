@@ -41,9 +41,9 @@ func start(ctx context.Context, args []string) (broken int, err error) {
 	began, rules := time.Now(), 0
 	err = carryOut(ctx, o.redis, stages, func(h *history) error {
 		t := judge(h)
-		t.print(os.Stdout)
-		rules += t.rules()
-		broken += t.broken()
+		t.Print(os.Stdout)
+		rules += t.Rules()
+		broken += t.Broken()
 		return o.draw(h)
 	})
 	if ctx.Err() != nil {

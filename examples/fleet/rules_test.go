@@ -69,12 +69,10 @@ func (b *builder) refused(at time.Duration, status int, wait time.Duration) *arr
 func TestAGoodHistoryKeepsAllRules(t *testing.T) {
 	t.Parallel()
 	table := judge(good())
-	for _, r := range table.rows {
-		if r.rule != "" && !r.kept {
-			t.Errorf("%s: %s, want %s", r.what, r.figure, r.rule)
-		}
+	for _, line := range table.Breaches() {
+		t.Error(line)
 	}
-	if n := table.rules(); n != 22 {
+	if n := table.Rules(); n != 22 {
 		t.Errorf("%d rules, want 22", n)
 	}
 }
@@ -173,12 +171,7 @@ func TestABrokenHistoryBreaksItsRule(t *testing.T) {
 			t.Parallel()
 			h := good()
 			c.harm(h)
-			var broken []string
-			for _, r := range judge(h).rows {
-				if r.rule != "" && !r.kept {
-					broken = append(broken, r.what)
-				}
-			}
+			broken := judge(h).Breaches()
 			if !begins(broken, c.rules) {
 				t.Errorf("broken are %q, want %q", broken, c.rules)
 			}
@@ -239,7 +232,7 @@ func TestNoiseIsAllowedFor(t *testing.T) {
 	storms(h, 1200*ms) // 180 ms after the news
 	decide(h, 20*time.Second, 100*ms)
 	h.Noise = []lateness{{At: 1100 * ms, By: 120 * ms}, {At: 20 * time.Second, By: 60 * ms}}
-	if n := judge(h).broken(); n != 0 {
+	if n := judge(h).Broken(); n != 0 {
 		t.Errorf("%d rules broken by what the machine did", n)
 	}
 }

@@ -41,10 +41,8 @@ func TestAWholeRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := judge(h)
-	for _, r := range table.rows {
-		if r.rule != "" && !r.kept {
-			t.Errorf("%s: %s, want %s", r.what, r.figure, r.rule)
-		}
+	for _, line := range table.Breaches() {
+		t.Error(line)
 	}
 	f := figure(h)
 	if f.Sent < 100 || f.Denied == 0 || f.Trips == 0 || h.Reports != 3 || len(h.Kills) != 1 || len(h.Hangs) != 1 {

@@ -92,9 +92,9 @@ func run(ctx context.Context, args []string) (broken int, err error) {
 			return 0, err
 		}
 		for _, t := range tables {
-			t.print(os.Stdout)
-			rules += t.rules()
-			broken += t.broken()
+			t.Print(os.Stdout)
+			rules += t.Rules()
+			broken += t.Broken()
 		}
 	}
 	fmt.Printf("\n%d of %d rules kept, in %v\n", rules-broken, rules, time.Since(began).Round(100*time.Millisecond))

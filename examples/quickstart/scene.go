@@ -88,7 +88,7 @@ func (s *stage) needsFleet(t *table) bool {
 	if s.processes > 1 {
 		return false
 	}
-	t.note("it takes a fleet: -redis ADDR -processes N shows more")
+	t.Note("it takes a fleet: -redis ADDR -processes N shows more")
 	return true
 }
 
@@ -109,10 +109,10 @@ func atWindow() time.Time { return nextWindow(soon(), per) }
 func (t *table) showTrouble(tallies ...tally) {
 	for _, y := range tallies {
 		if y.Outages > 0 {
-			t.show("times that Redis didn't answer in time", y.Outages)
+			t.Show("times that Redis didn't answer in time", y.Outages)
 		}
 		if y.Failed > 0 {
-			t.require("failed: "+y.Failure, y.Failed, "none", false)
+			t.Require("failed: "+y.Failure, y.Failed, "none", false)
 		}
 	}
 }

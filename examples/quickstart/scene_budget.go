@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate/throttle"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 // playBudget offers three times what the vendor allows. It must refuse nothing,
@@ -27,15 +29,15 @@ func playBudget(ctx context.Context, s *stage) (*table, error) {
 	counted := customer.arrivals(within(start, end))
 	later := customer.arrivals(within(end, end.Add(time.Hour)))
 	refused := customer.arrivals(withStatus(http.StatusTooManyRequests))
-	used := share(float64(len(counted)-len(refused)), windows*quota)
+	used := findings.Share(float64(len(counted)-len(refused)), windows*quota)
 
-	t := &table{title: fmt.Sprintf("budget: %d requests per %v, under three times the load for %v", quota, per, windows*per)}
-	t.show("offered by callers", got[live].Offered)
-	t.show("denied by headgate, not sent", got[live].Denied)
-	t.show("waited, and went in the window after that", len(later))
-	t.show("reached the vendor in time", len(counted))
-	t.require("vendor refusals", len(refused), "0", len(refused) == 0)
-	t.require("quota used", used, fmt.Sprintf("at least %d %%", leastUse), used >= leastUse)
+	t := &table{findings.Table{Title: fmt.Sprintf("budget: %d requests per %v, under three times the load for %v", quota, per, windows*per)}}
+	t.Show("offered by callers", got[live].Offered)
+	t.Show("denied by headgate, not sent", got[live].Denied)
+	t.Show("waited, and went in the window after that", len(later))
+	t.Show("reached the vendor in time", len(counted))
+	t.Require("vendor refusals", len(refused), "0", len(refused) == 0)
+	t.Require("quota used", used, fmt.Sprintf("at least %d %%", leastUse), used >= leastUse)
 	t.showTrouble(got[live])
 	return t, nil
 }

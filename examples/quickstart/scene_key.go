@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate/throttle"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 // playKey has the vendor refuse the key for a while. Instead of everybody
@@ -36,11 +38,11 @@ func playKey(ctx context.Context, s *stage) (*table, error) {
 	probes := perInterval(refused, first, every, intervals)
 	accepted := customer.arrivals(func(in arrival) bool { return in.status == http.StatusOK && in.at.After(last) })
 
-	t := &table{title: fmt.Sprintf("key: revoked, and repaired %v later; a probe every %v", repair-revoke, every)}
-	t.show(fmt.Sprintf("refused within %v of the first refusal", news), len(refused)-sum(probes))
-	t.require("probes by interval", spaced(probes), "1 each", !slices.ContainsFunc(probes, func(n int) bool { return n != 1 }))
-	t.show("denied by headgate, not sent", got[live].Denied)
-	t.require("answered after the repair", len(accepted), "some", len(accepted) > 0)
+	t := &table{findings.Table{Title: fmt.Sprintf("key: revoked, and repaired %v later; a probe every %v", repair-revoke, every)}}
+	t.Show(fmt.Sprintf("refused within %v of the first refusal", news), len(refused)-sum(probes))
+	t.Require("probes by interval", spaced(probes), "1 each", !slices.ContainsFunc(probes, func(n int) bool { return n != 1 }))
+	t.Show("denied by headgate, not sent", got[live].Denied)
+	t.Require("answered after the repair", len(accepted), "some", len(accepted) > 0)
 	t.showTrouble(got[live])
 	return t, nil
 }

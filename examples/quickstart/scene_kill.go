@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate/throttle"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 // Both models of the scene that kills allow a call in 25 ms. One of them is
@@ -29,7 +31,7 @@ const (
 // must go on soon where callers wait, and one window later with all of the
 // quota of what was leased.
 func playKill(ctx context.Context, s *stage) (*table, error) {
-	t := &table{title: "kill: a process is killed with leases, waiting callers and calls out"}
+	t := &table{findings.Table{Title: "kill: a process is killed with leases, waiting callers and calls out"}}
 	if s.needsFleet(t) {
 		return t, nil
 	}
@@ -47,10 +49,10 @@ func playKill(ctx context.Context, s *stage) (*table, error) {
 	if f.legacy == nil {
 		return nil, errors.New("nobody was killed")
 	}
-	t.require("in its hands: calls leased, callers waiting, calls out", f.legacy, "some", f.legacy.complete())
+	t.Require("in its hands: calls leased, callers waiting, calls out", f.legacy, "some", f.legacy.complete())
 	showRecovery(t, customer, f.legacy.At, start.Add(killEnd))
 	refused := len(customer.arrivals(withStatus(http.StatusTooManyRequests)))
-	t.require("vendor refusals", refused, "0", refused == 0)
+	t.Require("vendor refusals", refused, "0", refused == 0)
 	t.showTrouble(got[live])
 	return t, nil
 }
@@ -80,13 +82,13 @@ func showRecovery(t *table, customer *account, death, end time.Time) {
 	const longest, leastPace, leastUse = 600 * time.Millisecond, 50, 90
 	paced := customer.arrivals(ofModel(chat))
 	stall := longestGap(paced, death, end)
-	t.require("where callers wait: longest time without a call since", stall, fmt.Sprintf("at most %v", longest), stall <= longest)
+	t.Require("where callers wait: longest time without a call since", stall, fmt.Sprintf("at most %v", longest), stall <= longest)
 	before := count(paced, within(death.Add(-killPer), death))
-	after := share(count(paced, within(end.Add(-killPer), end)), before)
-	t.require("… calls in the window after, by those in as long before", after, fmt.Sprintf("at least %d %%", leastPace), after >= leastPace)
+	after := findings.Share(count(paced, within(end.Add(-killPer), end)), before)
+	t.Require("… calls in the window after, by those in as long before", after, fmt.Sprintf("at least %d %%", leastPace), after >= leastPace)
 	counted := customer.arrivals(func(in arrival) bool { return in.model == quick && in.at.Before(end) })
-	used := share(peak(counted, killPer, end.Add(-killPer)), killQuota)
-	t.require("what it had leased of: highest use of the window after", used, fmt.Sprintf("at least %d %%", leastUse), used >= leastUse)
+	used := findings.Share(peak(counted, killPer, end.Add(-killPer)), killQuota)
+	t.Require("what it had leased of: highest use of the window after", used, fmt.Sprintf("at least %d %%", leastUse), used >= leastUse)
 }
 
 func ofModel(model string) func(arrival) bool {

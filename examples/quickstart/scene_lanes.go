@@ -8,6 +8,8 @@ import (
 
 	"github.com/headgate-go/headgate/lanes"
 	"github.com/headgate-go/headgate/throttle"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 // playLanes has a background job ask for three times the quota while live
@@ -29,17 +31,17 @@ func playLanes(ctx context.Context, s *stage) (*table, error) {
 	}
 	jobs := customer.arrivals(func(in arrival) bool { return in.origin.lane == background })
 	refused := customer.arrivals(withStatus(http.StatusTooManyRequests))
-	highest := share(peak(jobs, per, time.Time{}), quota)
+	highest := findings.Share(peak(jobs, per, time.Time{}), quota)
 
-	t := &table{title: fmt.Sprintf("lanes: a background job at three times the quota, beside live calls, for %v", windows*per)}
-	t.show("background: offered", got[background].Offered)
-	t.show("background: let through", got[background].Answered)
-	t.require("background: highest share of a window", highest, fmt.Sprintf("at most %.0f %%", 100*ceiling), float64(highest) <= 100*ceiling+1e-9)
-	t.show("live: offered", got[live].Offered)
-	t.require("live: denied", got[live].Denied, "0", got[live].Denied == 0)
-	t.require("live: answered", got[live].Answered, "all", got[live].Answered == got[live].Offered)
-	t.show(fmt.Sprintf("live: slowest, the vendor's %v included", thinking), got[live].Slowest)
-	t.require("vendor refusals", len(refused), "0", len(refused) == 0)
+	t := &table{findings.Table{Title: fmt.Sprintf("lanes: a background job at three times the quota, beside live calls, for %v", windows*per)}}
+	t.Show("background: offered", got[background].Offered)
+	t.Show("background: let through", got[background].Answered)
+	t.Require("background: highest share of a window", highest, fmt.Sprintf("at most %.0f %%", 100*ceiling), float64(highest) <= 100*ceiling+1e-9)
+	t.Show("live: offered", got[live].Offered)
+	t.Require("live: denied", got[live].Denied, "0", got[live].Denied == 0)
+	t.Require("live: answered", got[live].Answered, "all", got[live].Answered == got[live].Offered)
+	t.Show(fmt.Sprintf("live: slowest, the vendor's %v included", thinking), got[live].Slowest)
+	t.Require("vendor refusals", len(refused), "0", len(refused) == 0)
 	t.showTrouble(got[background], got[live])
 	return t, nil
 }

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/headgate-go/headgate/throttle"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 // A lessee is a fleet that leases in one way, at one load.
@@ -27,9 +29,9 @@ const day = 24 * time.Hour // a window that doesn't end during a scene
 // out without asking, and yet nothing is refused and no quota is lost.
 func playLeases(ctx context.Context, s *stage) (*table, error) {
 	s = s.atMost(4)
-	t := &table{title: fmt.Sprintf("leases: round trips to Redis per call, where %d processes claim ahead", s.processes)}
+	t := &table{findings.Table{Title: fmt.Sprintf("leases: round trips to Redis per call, where %d processes claim ahead", s.processes)}}
 	if s.redis == "" {
-		t.note("the budget is in memory: -redis ADDR shows more")
+		t.Note("the budget is in memory: -redis ADDR shows more")
 		return t, nil
 	}
 	all := []*lessee{steady(), demanding(), exhausting()}
@@ -92,13 +94,13 @@ func (l *lessee) perform(ctx context.Context, s *stage) error {
 func (l *lessee) show(t *table) {
 	perCall := float64(l.got.Trips) / float64(l.got.Offered)
 	if l.most > 0 {
-		t.require(l.what, perCall, fmt.Sprintf("at most %.2f", l.most), perCall <= l.most)
-		t.require("… of its calls answered", l.got.Answered, "all", l.got.Answered == l.got.Offered)
+		t.Require(l.what, perCall, fmt.Sprintf("at most %.2f", l.most), perCall <= l.most)
+		t.Require("… of its calls answered", l.got.Answered, "all", l.got.Answered == l.got.Offered)
 	} else {
-		used := share(float64(l.got.Answered), float64(l.job.Limit.Amount))
-		t.require(l.what+": quota used", used, "100 %", used == 100)
+		used := findings.Share(float64(l.got.Answered), float64(l.job.Limit.Amount))
+		t.Require(l.what+": quota used", used, "100 %", used == 100)
 	}
 	refused := len(l.customer.arrivals(withStatus(http.StatusTooManyRequests)))
-	t.require("… vendor refusals", refused, "0", refused == 0)
+	t.Require("… vendor refusals", refused, "0", refused == 0)
 	t.showTrouble(l.got)
 }

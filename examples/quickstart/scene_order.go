@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate/throttle"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 // early is by how much a call may reach the vendor before one that was called
@@ -38,18 +40,18 @@ func playOrder(ctx context.Context, s *stage) (*table, error) {
 	}
 	answered := customer.arrivals(withStatus(http.StatusOK))
 
-	t := &table{title: fmt.Sprintf("order: unequal callers wait for %d requests per %v, one at a time", quota, time.Second)}
-	t.require("calls, all of which may wait: answered", got[live].Answered, "all", got[live].Answered == got[live].Offered)
+	t := &table{findings.Table{Title: fmt.Sprintf("order: unequal callers wait for %d requests per %v, one at a time", quota, time.Second)}}
+	t.Require("calls, all of which may wait: answered", got[live].Answered, "all", got[live].Answered == got[live].Offered)
 	wrong := wrongWay(answered, early)
-	t.require(fmt.Sprintf("pairs in the wrong order by more than %v", early), wrong, fmt.Sprintf("at most %d %%", mostPairs), wrong <= mostPairs)
+	t.Require(fmt.Sprintf("pairs in the wrong order by more than %v", early), wrong, fmt.Sprintf("at most %d %%", mostPairs), wrong <= mostPairs)
 	if !s.needsFleet(t) {
 		at := since(start.Add(together))
 		busy := meanWait(customer.arrivals(func(in arrival) bool { return at(in) && in.origin.worker == 0 }))
 		rest := meanWait(customer.arrivals(func(in arrival) bool { return at(in) && in.origin.worker != 0 }))
 		unlike := max(busy.Seconds()/rest.Seconds(), rest.Seconds()/busy.Seconds())
-		t.show("mean wait at the process with most of the callers", busy)
-		t.show("… of the calls at the same time at the others", rest)
-		t.require("… these differ by a factor of", unlike, fmt.Sprintf("at most %.1f", mostUnlike), unlike <= mostUnlike)
+		t.Show("mean wait at the process with most of the callers", busy)
+		t.Show("… of the calls at the same time at the others", rest)
+		t.Require("… these differ by a factor of", unlike, fmt.Sprintf("at most %.1f", mostUnlike), unlike <= mostUnlike)
 	}
 	t.showTrouble(got[live])
 	return t, nil
@@ -62,7 +64,7 @@ func since(from time.Time) func(arrival) bool {
 
 // wrongWay is the share of those pairs that reached the vendor in the wrong
 // order, of all pairs that were called for more than tolerance apart.
-func wrongWay(in []arrival, tolerance time.Duration) percent {
+func wrongWay(in []arrival, tolerance time.Duration) findings.Percent {
 	pairs, wrong := 0, 0
 	for i, earlier := range in {
 		for _, later := range in[i+1:] {
@@ -75,7 +77,7 @@ func wrongWay(in []arrival, tolerance time.Duration) percent {
 			}
 		}
 	}
-	return share(float64(wrong), float64(max(pairs, 1)))
+	return findings.Share(float64(wrong), float64(max(pairs, 1)))
 }
 
 // meanWait is from the call to its arrival.

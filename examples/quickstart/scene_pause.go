@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate/throttle"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 // playPause has the vendor say "slow down" once, to one of many calls. Everybody
@@ -30,14 +32,14 @@ func playPause(ctx context.Context, s *stage) (*table, error) {
 	during := customer.arrivals(within(told.Add(news), told.Add(wait)))
 	after := customer.arrivals(within(told.Add(wait), told.Add(time.Hour)))
 
-	t := &table{title: fmt.Sprintf("pause: one call is answered 429 with Retry-After: %.0f", wait.Seconds())}
-	t.show("calls that reached the vendor before", len(before))
-	t.show(fmt.Sprintf("… with the 429 and within %v of it", news), len(underway))
-	t.require("… during the rest of the pause", len(during), "0", len(during) == 0)
-	t.show("denied by headgate, not sent", got[live].Denied)
-	t.require("… after the pause", len(after), "some", len(after) > 0)
+	t := &table{findings.Table{Title: fmt.Sprintf("pause: one call is answered 429 with Retry-After: %.0f", wait.Seconds())}}
+	t.Show("calls that reached the vendor before", len(before))
+	t.Show(fmt.Sprintf("… with the 429 and within %v of it", news), len(underway))
+	t.Require("… during the rest of the pause", len(during), "0", len(during) == 0)
+	t.Show("denied by headgate, not sent", got[live].Denied)
+	t.Require("… after the pause", len(after), "some", len(after) > 0)
 	if len(after) > 0 {
-		t.show("first call after the pause's end by", after[0].at.Sub(told.Add(wait)))
+		t.Show("first call after the pause's end by", after[0].at.Sub(told.Add(wait)))
 	}
 	t.showTrouble(got[live])
 	return t, nil

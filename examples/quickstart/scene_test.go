@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 	"time"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 func TestPairsInTheWrongOrder(t *testing.T) {
@@ -10,12 +12,12 @@ func TestPairsInTheWrongOrder(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		since []int // ms, in the order of arrival
-		want  percent
+		want  findings.Percent
 	}{
 		{"none at all", nil, 0},
 		{"in order", []int{0, 100, 200}, 0},
 		{"a little early", []int{50, 0, 200}, 0},
-		{"the last came first", []int{200, 0, 100}, share(2, 3)},
+		{"the last came first", []int{200, 0, 100}, findings.Share(2, 3)},
 		{"backwards", []int{200, 100, 0}, 100},
 	} {
 		var in []arrival

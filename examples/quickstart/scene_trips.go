@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/headgate-go/headgate/throttle"
+
+	"github.com/headgate-go/headgate/examples/internal/findings"
 )
 
 // crowd is how many calls are under way at once where many are.
@@ -15,9 +17,9 @@ const crowd = 500
 // playTrips counts how often a process asks Redis per call, for a caller on its
 // own and for many at once, who share the way.
 func playTrips(ctx context.Context, s *stage) (*table, error) {
-	t := &table{title: "trips: round trips to Redis per call"}
+	t := &table{findings.Table{Title: "trips: round trips to Redis per call"}}
 	if s.redis == "" {
-		t.note("the budget is in memory: -redis ADDR shows more")
+		t.Note("the budget is in memory: -redis ADDR shows more")
 		return t, nil
 	}
 	s.vendor.open("sk-trips", 0, 0)
@@ -29,15 +31,15 @@ func playTrips(ctx context.Context, s *stage) (*table, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.require(fmt.Sprintf("%d at once, %d calls", m.callers, got.Offered), perCall, fmt.Sprintf("at most %.1f", m.most), perCall <= m.most)
-		t.require("… of which answered", got.Answered, "all", got.Answered == got.Offered)
+		t.Require(fmt.Sprintf("%d at once, %d calls", m.callers, got.Offered), perCall, fmt.Sprintf("at most %.1f", m.most), perCall <= m.most)
+		t.Require("… of which answered", got.Answered, "all", got.Answered == got.Offered)
 		t.showTrouble(got)
 	}
 	forever, err := s.keysWithoutExpiry(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t.require("keys of this run that would never expire", forever, "0", forever == 0)
+	t.Require("keys of this run that would never expire", forever, "0", forever == 0)
 	return t, nil
 }
 

@@ -1,37 +1,9 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
-
-func TestTable(t *testing.T) {
-	t.Parallel()
-	table := &table{title: "pause: an example"}
-	table.show("calls before", 50)
-	table.require("… during", 3, "0", false)
-	table.require("used", share(178, 180), "at least 95 %", true)
-	table.note("and no figure")
-	table.show("late by", 1234567*time.Nanosecond)
-	var out strings.Builder
-	table.print(&out)
-	const want = `
-pause: an example
-                 figure  rule
-  calls before       50
-  … during            3  0              BROKEN
-  used           98.9 %  at least 95 %  ok
-  and no figure
-  late by           1ms
-`
-	if out.String() != want {
-		t.Errorf("printed:%s\nwant:%s", out.String(), want)
-	}
-	if table.rules() != 2 || table.broken() != 1 {
-		t.Errorf("%d of %d rules broken, want 1 of 2", table.broken(), table.rules())
-	}
-}
 
 func TestProbesArePutIntoTheirInterval(t *testing.T) {
 	t.Parallel()

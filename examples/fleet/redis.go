@@ -7,12 +7,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/headgate-go/headgate/internal/child"
 )
 
 // errNoRedis is what a user without Redis reads.
@@ -23,11 +24,10 @@ const startWait = 20 * time.Second
 
 // A server is one redis-server process of ours.
 type server struct {
-	addr string
-	dir  string
-	cmd  *exec.Cmd
-	done chan struct{} // closed once it is gone and reaped
-	end  sync.Once
+	addr  string
+	dir   string
+	child *child.Child
+	end   sync.Once
 }
 
 // startServer runs redis-server on a free port. The arguments come before those
@@ -57,11 +57,10 @@ func startServerAt(ctx context.Context, addr string, args ...string) (*server, e
 		return nil, err
 	}
 	host, port, _ := net.SplitHostPort(addr)
-	s := &server{addr: addr, dir: dir, done: make(chan struct{})}
-	s.cmd = exec.Command(path, append(args, "--bind", host, "--port", port, "--dir", dir,
+	s := &server{addr: addr, dir: dir}
+	cmd := exec.Command(path, append(args, "--bind", host, "--port", port, "--dir", dir,
 		"--save", "", "--appendonly", "no", "--loglevel", "warning")...)
-	dieWithParent(s.cmd)
-	if err := startFromThread(s.cmd, s.done); err != nil {
+	if s.child, err = child.Start(cmd); err != nil {
 		_ = os.RemoveAll(dir)
 		return nil, fmt.Errorf("redis-server: %w", err)
 	}
@@ -70,24 +69,6 @@ func startServerAt(ctx context.Context, addr string, args ...string) (*server, e
 		return nil, err
 	}
 	return s, nil
-}
-
-// startFromThread starts a process and reaps it, from a goroutine that keeps its
-// thread meanwhile: Linux ends such a child with the thread that started it, not
-// with the parent process as a whole.
-func startFromThread(cmd *exec.Cmd, done chan struct{}) error {
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // killed is how it ends
-			close(done)
-		}
-	}()
-	return <-started
 }
 
 func freeAddr() (string, error) {
@@ -106,11 +87,11 @@ func (s *server) awaitReady(ctx context.Context) error {
 	defer cancel()
 	for {
 		info, err := c.Info(ctx, "server").Result()
-		if err == nil && strings.Contains(info, fmt.Sprintf("process_id:%d\r", s.cmd.Process.Pid)) {
+		if err == nil && strings.Contains(info, fmt.Sprintf("process_id:%d\r", s.child.PID())) {
 			return nil
 		}
 		select {
-		case <-s.done:
+		case <-s.child.Exited():
 			return fmt.Errorf("redis-server on %s ended as it was started", s.addr)
 		case <-ctx.Done():
 			return fmt.Errorf("redis-server on %s doesn't answer", s.addr)
@@ -120,14 +101,13 @@ func (s *server) awaitReady(ctx context.Context) error {
 }
 
 // hang has the server neither answer nor end, until resume.
-func (s *server) hang() error   { return s.cmd.Process.Signal(pauseSignal) }
-func (s *server) resume() error { return s.cmd.Process.Signal(continueSignal) }
+func (s *server) hang() error   { return s.child.Signal(pauseSignal) }
+func (s *server) resume() error { return s.child.Signal(continueSignal) }
 
 // stop kills the server, hanging or not, and removes what it wrote.
 func (s *server) stop() {
 	s.end.Do(func() {
-		_ = s.cmd.Process.Kill()
-		<-s.done
+		_ = s.child.Kill()
 		_ = os.RemoveAll(s.dir)
 	})
 }

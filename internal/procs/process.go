@@ -6,20 +6,19 @@ import (
 	"net/rpc"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/headgate-go/headgate/internal/child"
 )
 
 // A Process is another run of the test binary. Its methods are safe for
 // concurrent use.
 type Process struct {
-	cmd    *exec.Cmd
+	child  *child.Child
 	client *rpc.Client
-	exited chan struct{} // closed once it is gone and reaped
-	err    error         // how it ended, to be read after exited only
 	killed atomic.Bool
 }
 
@@ -30,43 +29,24 @@ const exitWithin = 20 * time.Second
 // which fails if it has ended by itself before, or with a data race.
 func Start(tb testing.TB, name string) *Process {
 	tb.Helper()
-	p := &Process{exited: make(chan struct{})}
-	p.cmd = exec.Command(os.Args[0])
-	p.cmd.Env = append(os.Environ(), variable+"="+name)
-	p.cmd.Stderr = os.Stderr
-	in, err := p.cmd.StdinPipe()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), variable+"="+name)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal("procs: ", err)
 	}
-	out, err := p.cmd.StdoutPipe()
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		tb.Fatal("procs: ", err)
 	}
-	if err := p.run(); err != nil {
+	p := &Process{}
+	if p.child, err = child.Start(cmd); err != nil {
 		tb.Fatal("procs: ", err)
 	}
 	p.client = rpc.NewClient(stream{out, in})
 	tb.Cleanup(func() { p.end(tb) })
 	return p
-}
-
-// run starts the process from a goroutine that keeps its thread until the
-// process is gone: where the system ends children with their parent, it means
-// the thread.
-func (p *Process) run() error {
-	dieWithParent(p.cmd)
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			p.err = p.cmd.Wait()
-			close(p.exited)
-		}
-	}()
-	return <-started
 }
 
 // end closes the process's input, and waits for its exit.
@@ -75,11 +55,11 @@ func (p *Process) end(tb testing.TB) {
 	if p.killed.Load() {
 		return
 	}
-	_ = p.cmd.Process.Signal(syscall.SIGCONT)
+	_ = p.child.Signal(syscall.SIGCONT)
 	select {
-	case <-p.exited:
-		if p.err != nil {
-			tb.Errorf("procs: a process ended by itself: %v", p.err)
+	case <-p.child.Exited():
+		if err := p.child.Err(); err != nil {
+			tb.Errorf("procs: a process ended by itself: %v", err)
 		}
 	case <-time.After(exitWithin):
 		tb.Error("procs: a process doesn't exit")
@@ -106,10 +86,9 @@ func (p *Process) Go(method string, args, reply any) *rpc.Call {
 func (p *Process) Kill(tb testing.TB) {
 	tb.Helper()
 	p.killed.Store(true)
-	if err := p.cmd.Process.Kill(); err != nil {
+	if err := p.child.Kill(); err != nil {
 		tb.Errorf("procs: kill: %v", err)
 	}
-	<-p.exited
 }
 
 // Freeze stops the process where it is: its clocks go on, and it does nothing,
@@ -118,7 +97,7 @@ func (p *Process) Kill(tb testing.TB) {
 func (p *Process) Freeze(tb testing.TB) {
 	tb.Helper()
 	p.signal(tb, syscall.SIGSTOP)
-	awaitStopped(tb, p.cmd.Process.Pid)
+	awaitStopped(tb, p.child.PID())
 }
 
 // Thaw ends Freeze.
@@ -129,7 +108,7 @@ func (p *Process) Thaw(tb testing.TB) {
 
 func (p *Process) signal(tb testing.TB, s syscall.Signal) {
 	tb.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
+	if err := p.child.Signal(s); err != nil {
 		tb.Fatalf("procs: %v: %v", s, err)
 	}
 }

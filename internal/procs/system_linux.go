@@ -4,17 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 )
-
-// dieWithParent has the kernel kill the child once the thread that started it
-// is gone: a frozen one would not notice the end of its input.
-func dieWithParent(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}
 
 // awaitStopped returns when the kernel says that every thread has stopped.
 func awaitStopped(tb testing.TB, pid int) {

@@ -2,13 +2,7 @@
 
 package procs
 
-import (
-	"os/exec"
-	"testing"
-)
+import "testing"
 
-// dieWithParent has no counterpart here: the end of its input ends the child.
-func dieWithParent(*exec.Cmd) {}
-
-// awaitStopped has none either: the signal is all there is.
+// awaitStopped has no counterpart here: the signal is all there is.
 func awaitStopped(testing.TB, int) {}

@@ -7,10 +7,11 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/headgate-go/headgate/internal/child"
 )
 
 // startTimeout is how long a server may take until it answers. Servers start
@@ -27,9 +28,8 @@ func retryable(err error) bool { return errors.Is(err, errExited) }
 
 // A process is one run of redis-server.
 type process struct {
-	cmd    *exec.Cmd
-	exited chan struct{} // closed once the process is gone and reaped
-	output bytes.Buffer  // to be read after exited only
+	child  *child.Child
+	output bytes.Buffer // to be read after its end only
 }
 
 // launch runs redis-server and returns once it answers. The arguments come
@@ -43,13 +43,13 @@ func launch(addr, dir string, args ...string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("redistest: %w", err)
 	}
-	p := &process{exited: make(chan struct{})}
-	p.cmd = exec.Command(path, slices.Concat(args, []string{
+	p := &process{}
+	cmd := exec.Command(path, slices.Concat(args, []string{
 		"--bind", host, "--port", port, "--dir", dir,
 		"--save", "", "--appendonly", "no", "--loglevel", "warning",
 	})...)
-	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
-	if err := p.run(); err != nil {
+	cmd.Stdout, cmd.Stderr = &p.output, &p.output
+	if p.child, err = child.Start(cmd); err != nil {
 		return nil, fmt.Errorf("redistest: start redis-server: %w", err)
 	}
 	if err := p.awaitReady(addr); err != nil {
@@ -57,25 +57,6 @@ func launch(addr, dir string, args ...string) (*process, error) {
 		return nil, fmt.Errorf("%w\n%s", err, p.output.Bytes())
 	}
 	return p, nil
-}
-
-// run starts the process from a goroutine that keeps its thread until the
-// process is gone: Linux ends such a child with the thread that started it,
-// not with the parent process as a whole.
-func (p *process) run() error {
-	dieWithParent(p.cmd)
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = p.cmd.Wait() // killed is how it ends
-			close(p.exited)
-		}
-	}()
-	return <-started
 }
 
 // awaitReady asks until the server answers, is gone, or startTimeout is over.
@@ -86,13 +67,13 @@ func (p *process) awaitReady(addr string) error {
 	for {
 		if pid, ok := serverPID(addr); ok {
 			// Somebody else's server may have been faster to take the port.
-			if pid != p.cmd.Process.Pid {
+			if pid != p.child.PID() {
 				return errExited
 			}
 			return nil
 		}
 		select {
-		case <-p.exited:
+		case <-p.child.Exited():
 			return errExited
 		case <-deadline:
 			return fmt.Errorf("redistest: redis-server on %s doesn't answer after %v", addr, startTimeout)
@@ -103,8 +84,7 @@ func (p *process) awaitReady(addr string) error {
 
 // kill ends the process, frozen or not, and waits until it is reaped.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // fails only if it is gone already
-	<-p.exited
+	_ = p.child.Kill() // fails only if it is gone already
 }
 
 func (s *Server) signal(tb testing.TB, verb string, sig os.Signal) {
@@ -114,7 +94,7 @@ func (s *Server) signal(tb testing.TB, verb string, sig os.Signal) {
 	if s.proc == nil {
 		tb.Fatalf("redistest: %s: the server is stopped", verb)
 	}
-	if err := s.proc.cmd.Process.Signal(sig); err != nil {
+	if err := s.proc.child.Signal(sig); err != nil {
 		tb.Fatalf("redistest: %s: %v", verb, err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/headgate-go/headgate/internal/child"
 )
 
 func TestStartGivesEachTestItsOwnServer(t *testing.T) {
@@ -144,7 +146,7 @@ func TestServerEndsWithAKilledBinary(t *testing.T) {
 	if os.Getenv("REDISTEST_HOLD") != "" {
 		holdServer(t)
 	}
-	if !diesWithParent {
+	if !child.EndsWithParent {
 		t.Skip("the system can't tie a child to its parent")
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")

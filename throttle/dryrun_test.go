@@ -1,89 +1,27 @@
 package throttle_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/headgate-go/headgate/lanes"
 	"github.com/headgate-go/headgate/probe"
 	"github.com/headgate-go/headgate/throttle"
-	"github.com/redis/go-redis/v9"
 )
 
 // A witness keeps the events of calls and the lines about dry runs.
-type witness struct {
-	mu     sync.Mutex
-	events []throttle.Event
-	log    bytes.Buffer
-}
 
 // watch has a configuration's throttle report to the witness.
-func (w *witness) watch(c throttle.Config) throttle.Config {
-	c.Observe = func(e throttle.Event) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if e.Kind <= throttle.EventProbe {
-			w.events = append(w.events, e)
-		}
-	}
-	c.Logger = slog.New(slog.NewTextHandler(w, nil))
-	return c
-}
-
-func (w *witness) Write(line []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if strings.Contains(string(line), "dry run") {
-		w.log.Write(line)
-	}
-	return len(line), nil
-}
-
-func (w *witness) lines() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return strings.Split(strings.TrimSuffix(w.log.String(), "\n"), "\n")
-}
 
 // last is the event of the last call.
-func (w *witness) last(t *testing.T) throttle.Event {
-	t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.events) == 0 {
-		t.Fatal("nothing was observed")
-	}
-	return w.events[len(w.events)-1]
-}
-
-func statusOf(t *testing.T, th *throttle.Throttle) throttle.BudgetStatus {
-	t.Helper()
-	s, err := th.Status(context.Background())
-	if err != nil || len(s.Budgets) != 1 {
-		t.Fatalf("Status: %+v, %v", s, err)
-	}
-	return s.Budgets[0]
-}
 
 // enforcing counts how many calls of a cost an enforcing process on the same
+
 // store lets go.
-func enforcing(t *testing.T, th *throttle.Throttle, c throttle.Call, most int) int {
-	t.Helper()
-	for n := range most {
-		if _, err := tryNow(t, th, c); err != nil {
-			return n
-		}
-	}
-	return most
-}
 
 func TestADryRunCountsWhatEnforcementWouldAndLetsEverythingGo(t *testing.T) {
 	eachStore(t, func(t *testing.T, fl fleet) {
@@ -129,20 +67,8 @@ func TestADryRunCountsWhatEnforcementWouldAndLetsEverythingGo(t *testing.T) {
 }
 
 // poll waits for something that needs a look at the store, of which a throttle
+
 // takes one a second.
-func poll(t *testing.T, is func() bool) {
-	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); ; <-tick.C {
-		if is() {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("it didn't come to be")
-		}
-	}
-}
 
 func TestADryRunHoldsNothingBackForAnyReason(t *testing.T) {
 	busy := throttle.Verdict{Class: throttle.Busy, Scope: throttle.ScopeModel, Wait: 30 * time.Second}
@@ -232,7 +158,9 @@ func TestADryRunHoldsNothingBackForAnyReason(t *testing.T) {
 }
 
 // An unknown lane, an ended context and a closed throttle are no decision about
+
 // a budget.
+
 func TestWhatADryRunStillRefuses(t *testing.T) {
 	th := newThrottle(t, throttle.Config{DryRun: true})
 	c := call()
@@ -251,7 +179,9 @@ func TestWhatADryRunStillRefuses(t *testing.T) {
 }
 
 // A dry run of one budget leaves the others alone, but what its answers say of
+
 // the key holds for them.
+
 func TestADryRunsAnswersSetPausesAndKeys(t *testing.T) {
 	eachStore(t, func(t *testing.T, fl fleet) {
 		dry := throttle.Budget{Models: []string{model}, DryRun: true, Limits: []throttle.Limit{throttle.Requests(1, 24*time.Hour)}}
@@ -292,7 +222,9 @@ func TestADryRunsAnswersSetPausesAndKeys(t *testing.T) {
 }
 
 // While a key is refused every call goes, but one per interval is the probe, and
+
 // nothing else is ever sent.
+
 func TestADryRunProbesWithCallersCallsOnly(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		sent := 0
@@ -331,7 +263,9 @@ func TestADryRunProbesWithCallersCallsOnly(t *testing.T) {
 }
 
 // The answer to a call that isn't counted is one of its key as it is now, in a
+
 // process that hasn't heard of the key before, too.
+
 func TestAnUncountedCallsAnswerIsOfItsKeysGeneration(t *testing.T) {
 	eachStore(t, func(t *testing.T, fl fleet) {
 		cfg := throttle.Config{
@@ -364,59 +298,12 @@ func TestAnUncountedCallsAnswerIsOfItsKeysGeneration(t *testing.T) {
 }
 
 // What goes only because of a dry run leaves the way free that leads to the
+
 // first learned limit.
-func TestADryRunKeepsNoPlaceAtAGate(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		th := newThrottle(t, throttle.Config{
-			DryRun: true, Lanes: patient(), Budgets: []throttle.Budget{{Models: []string{model}, Learn: true}},
-			Account: []throttle.Limit{throttle.Requests(1, time.Hour)},
-		})
-		goes(t, th, context.Background(), call()).Cancel()
-		goes(t, th, context.Background(), call()).Done() // and now two may be in flight
-		for range 3 {
-			if _, err := tryNow(t, th, call()); err != nil { // never ended
-				t.Fatal(err)
-			}
-		}
-		if b := statusOf(t, th); b.WouldDeny["budget"] != 3 {
-			t.Fatalf("would deny %v", b.WouldDeny)
-		}
-		time.Sleep(2 * time.Hour)
-		if p := goes(t, th, context.Background(), call()); p.DryRun() {
-			t.Error("there is room, and the way isn't free")
-		}
-	})
-}
 
 // A call that waits and is too large for the budget of a dry run that begins
+
 // goes, too.
-func TestADryRunThatBeginsLetsThoseGoWhoAreTooLargeForIt(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		limit := throttle.Tokens(60, time.Hour).Using(throttle.TokenBucket)
-		th := newThrottle(t, throttle.Config{Lanes: patient(), Budgets: budget(limit)})
-		goes(t, th, context.Background(), tokens(60)).Done()
-		permits := make(chan throttle.Permit, 1)
-		go func() {
-			p, err := th.Acquire(context.Background(), tokens(20))
-			if err != nil {
-				t.Error(err)
-			}
-			permits <- p
-		}()
-		time.Sleep(time.Second)
-		dry := budget(throttle.Tokens(10, time.Hour))
-		dry[0].DryRun = true
-		if err := th.SetBudgets(dry); err != nil {
-			t.Fatal(err)
-		}
-		if p := <-permits; !p.DryRun() {
-			t.Error("it is counted")
-		}
-		if b := statusOf(t, th); b.WouldDeny["too_large"] != 1 {
-			t.Errorf("would deny %v", b.WouldDeny)
-		}
-	})
-}
 
 func TestADryRunIsLoggedOncePerWindow(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -456,136 +343,12 @@ func TestADryRunIsLoggedOncePerWindow(t *testing.T) {
 	})
 }
 
-func TestTheEndOfADryRunKeepsWhatIsUsed(t *testing.T) {
-	eachStore(t, func(t *testing.T, fl fleet) {
-		dry := budget(throttle.Requests(3, 24*time.Hour))
-		dry[0].DryRun = true
-		th := newThrottle(t, throttle.Config{Store: fl.open(t), Lanes: patient(), Budgets: dry})
-		for range 2 {
-			goes(t, th, context.Background(), call()).Done()
-		}
-		real := budget(throttle.Requests(3, 24*time.Hour))
-		if err := th.SetBudgets(real); err != nil {
-			t.Fatal(err)
-		}
-		if n := enforcing(t, th, call(), 5); n != 1 {
-			t.Errorf("%d calls went after the dry run, want the third", n)
-		}
-		if b := statusOf(t, th); b.DryRun || b.WouldDeny != nil {
-			t.Errorf("status: %+v", b)
-		}
-		if err := th.SetBudgets(dry); err != nil {
-			t.Fatal(err)
-		}
-		if p := goes(t, th, context.Background(), call()); !p.DryRun() {
-			t.Error("a fourth call is counted")
-		}
-	})
-}
-
 // Calls that wait when a dry run begins go at once.
-func TestADryRunThatBeginsLetsThoseGoWhoWait(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		limit := throttle.Requests(6, time.Hour).Using(throttle.TokenBucket).WithBurst(1)
-		th := newThrottle(t, throttle.Config{Lanes: patient(), Budgets: budget(limit)})
-		goes(t, th, context.Background(), call()).Done()
-		permits := make(chan throttle.Permit, 3)
-		for range 3 {
-			go func() {
-				p, err := th.Acquire(context.Background(), call())
-				if err != nil {
-					t.Error(err)
-				}
-				permits <- p
-			}()
-		}
-		time.Sleep(time.Second)
-		dry := budget(limit)
-		dry[0].DryRun = true
-		began := time.Now()
-		if err := th.SetBudgets(dry); err != nil {
-			t.Fatal(err)
-		}
-		for range 3 {
-			if p := <-permits; !p.DryRun() {
-				t.Error("a call that waited is counted")
-			}
-		}
-		if took := time.Since(began); took != 0 {
-			t.Errorf("they went after %v", took)
-		}
-		if b := statusOf(t, th); b.Waiting != 0 || b.WouldWait["budget"] != 3 {
-			t.Errorf("status: %d wait, would wait %v", b.Waiting, b.WouldWait)
-		}
-	})
-}
 
 // With leases a dry run counts no less and no more.
-func TestADryRunWithLeasesCountsWhatEnforcementWould(t *testing.T) {
-	eachStore(t, func(t *testing.T, fl fleet) {
-		limits := budget(throttle.Requests(100, 24*time.Hour))
-		cfg := throttle.Config{Lanes: patient(), Budgets: limits, DryRun: true, Store: fl.open(t)}
-		cfg.Lease.Chunk = 10
-		th := newThrottle(t, cfg)
-		counted := 0
-		for range 150 {
-			p := goes(t, th, context.Background(), call())
-			if !p.DryRun() {
-				counted++
-			}
-			p.Done()
-		}
-		if counted != 100 {
-			t.Errorf("%d calls of 150 were counted, want 100", counted)
-		}
-	})
-}
 
 // A vendor who counts what enforcement would have kept from it doesn't change
+
 // what enforcement would have used.
-func TestADryRunBelievesItsOwnCount(t *testing.T) {
-	for _, dry := range []bool{false, true} {
-		t.Run(fmt.Sprint(dry), func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				th := newThrottle(t, throttle.Config{Lanes: patient(), DryRun: dry, Budgets: budget(throttle.Requests(10, 24*time.Hour))})
-				p := goes(t, th, context.Background(), call())
-				p.Reported(throttle.Report{Unit: throttle.UnitRequests, Per: 24 * time.Hour, Limit: 10, Remaining: 2})
-				p.Done()
-				time.Sleep(time.Second)
-				want := int64(8)
-				if dry {
-					want = 1
-				}
-				if used := statusOf(t, th).Limits[0].Used; used != want {
-					t.Errorf("%d requests are used, want %d", used, want)
-				}
-			})
-		})
-	}
-}
 
 // An outage whose mode would deny every call denies none.
-func TestADryRunGoesOnWithoutItsStore(t *testing.T) {
-	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
-	t.Cleanup(func() { _ = client.Close() })
-	store, err := throttle.NewRedisStore(client, throttle.RedisOptions{StartWithout: true, Timeout: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	var w witness
-	b := budget(throttle.Requests(1, 24*time.Hour))
-	b[0].DryRun, b[0].Outage = true, throttle.OutageClosed
-	th := newThrottle(t, w.watch(throttle.Config{Store: store, Lanes: patient(), Budgets: b}))
-	for range 3 {
-		if p := goes(t, th, context.Background(), call()); !p.DryRun() {
-			t.Error("a call is counted where enforcement would have denied it")
-		}
-	}
-	if e := w.last(t); e.Kind != throttle.EventDenied || !errors.Is(e.Err, throttle.ErrStore) {
-		t.Errorf("event: %+v", e)
-	}
-	if b := statusOf(t, th); b.WouldDeny["store"] != 3 {
-		t.Errorf("would deny %v", b.WouldDeny)
-	}
-}

@@ -49,15 +49,9 @@ func (t *Throttle) Resume(ctx context.Context, call Call, scope Scope) error {
 	if err != nil {
 		return err
 	}
-	if t.outage.down(q.a.id) {
-		return ErrStore
-	}
-	wctx, cancel := context.WithTimeout(ctx, verdictWait)
-	defer cancel()
 	c := q.noteClaim(call.Key, verdictNote{scope: scope, resume: true})
-	if _, err := t.store.claim(wctx, &c); err != nil {
-		t.outage.failed(q.a.id, err)
-		return fmt.Errorf("%w: %w", ErrStore, err)
+	if _, err := t.orderNow(ctx, &c); err != nil {
+		return err
 	}
 	t.cfg.Logger.Info("headgate: an operator has ended a pause", "account", q.a.id, "budget", q.name, "scope", scope.String())
 	if scope == ScopeModel {
@@ -66,6 +60,22 @@ func (t *Throttle) Resume(ctx context.Context, call Call, scope Scope) error {
 		q.a.resumed()
 	}
 	return nil
+}
+
+// orderNow brings an operator's word to the store, which is not kept for later
+// where that is out of reach.
+func (t *Throttle) orderNow(ctx context.Context, c *claim) (answer, error) {
+	if t.outage.down(c.account) {
+		return answer{}, ErrStore
+	}
+	ctx, cancel := context.WithTimeout(ctx, verdictWait)
+	defer cancel()
+	ans, err := t.store.claim(ctx, c)
+	if err != nil {
+		t.outage.failed(c.account, err)
+		return answer{}, fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	return ans, nil
 }
 
 // operated returns the queue of a call that an operator means.

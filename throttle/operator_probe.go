@@ -2,15 +2,14 @@ package throttle
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
 // Probe lets the next probe of the call's refused key begin now, in whichever
 // process of the fleet is the first to make one: with its next call, or at once
-// by this process where probe.Policy.Send is set. The next one after it begins
-// no earlier than probe.Policy.Every later, as ever. Of the call only Key,
-// Account and Model are used.
+// by this process where probe.Policy.Send is set (a dry run doesn't use it). The
+// one after it begins no earlier than probe.Policy.Every later, as ever. Of the
+// call only Key, Account and Model are used.
 //
 // Nothing happens where the key isn't refused. A pause is not passed. An error
 // says that the store is out of reach: nothing has changed.
@@ -20,17 +19,11 @@ func (t *Throttle) Probe(ctx context.Context, call Call) error {
 	if err != nil {
 		return err
 	}
-	if t.outage.down(q.a.id) {
-		return ErrStore
-	}
-	wctx, cancel := context.WithTimeout(ctx, verdictWait)
-	defer cancel()
 	c := q.noteClaim(call.Key, verdictNote{hasten: true})
 	c.states = q.a.statesOf(c.keys, time.Now()) // it may have lost the key
-	ans, err := t.store.claim(wctx, &c)
+	ans, err := t.orderNow(ctx, &c)
 	if err != nil {
-		t.outage.failed(q.a.id, err)
-		return fmt.Errorf("%w: %w", ErrStore, err)
+		return err
 	}
 	now := ans.keys[0]
 	q.a.learnKey(call.Key, now, verdictOf(now.class, ScopeKey, now.next), false)
@@ -38,7 +31,7 @@ func (t *Throttle) Probe(ctx context.Context, call Call) error {
 		return nil
 	}
 	t.cfg.Logger.Info("headgate: an operator has a refused key probed now", "key", call.Key, "account", q.a.id)
-	if t.cfg.Probe.Send != nil {
+	if t.sendsProbes() {
 		t.probeAtOnce(q.a, call.Key)
 	}
 	return nil
@@ -47,14 +40,5 @@ func (t *Throttle) Probe(ctx context.Context, call Call) error {
 // probeAtOnce makes the probe that is due, unless another process is faster:
 // the loops of all of them sleep until the instant that was foreseen.
 func (t *Throttle) probeAtOnce(a *account, id Fingerprint) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed.Load() {
-		return
-	}
-	t.loops.Add(1)
-	go func() {
-		defer t.loops.Done()
-		_, _, _ = t.tryProbe(t.done, a, id) // the loop tries again
-	}()
+	t.startLoop(func() { _, _, _ = t.tryProbe(t.done, a, id) }) // the key's own loop tries again
 }

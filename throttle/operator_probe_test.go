@@ -106,6 +106,31 @@ func TestAnOperatorsProbeIsSentAtOnceWhereThePolicySends(t *testing.T) {
 	})
 }
 
+// A dry run sends nothing that nobody called for, at an operator's word neither.
+func TestAnOperatorsProbeInADryRunIsACallersCall(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var sent atomic.Int64
+		th := newThrottle(t, throttle.Config{DryRun: true, Probe: probe.Policy{Send: func(context.Context, string) error {
+			sent.Add(1)
+			return nil
+		}}})
+		answer(t, th, call(), refused)
+		time.Sleep(time.Minute)
+		if err := th.Probe(context.Background(), call()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := sent.Load(); n != 0 {
+			t.Errorf("%d probes were sent", n)
+		}
+		if p := goes(t, th, context.Background(), call()); !p.Probe() {
+			t.Error("the next call isn't the probe")
+		} else {
+			p.Done()
+		}
+	})
+}
+
 func TestAnOperatorsProbeOfAnOpenKeyDoesNothing(t *testing.T) {
 	eachStore(t, func(t *testing.T, fl fleet) {
 		th := processes(t, fl, 1, throttle.Config{Lanes: patient()})[0]

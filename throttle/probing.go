@@ -56,19 +56,22 @@ func (t *Throttle) sendsProbes() bool { return t.cfg.Probe.Send != nil && !t.cfg
 // startProbeLoop probes a refused key by probe.Policy.Send until it is open.
 // The store sees to it that one process of the fleet probes at a time.
 func (t *Throttle) startProbeLoop(a *account, id Fingerprint) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.closed.Load() {
-		return
-	}
-	t.loops.Add(1)
-	go func() {
-		defer t.loops.Done()
+	t.startLoop(func() {
 		defer a.probingEnded(id)
 		probe.Loop(t.done, t.cfg.Probe.Every, func(ctx context.Context) (time.Duration, bool, error) {
 			return t.tryProbe(ctx, a, id)
 		})
-	}()
+	})
+}
+
+// startLoop runs f beside everything else, unless the throttle is closed. Close
+// waits for its end.
+func (t *Throttle) startLoop(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed.Load() {
+		t.loops.Go(f)
+	}
 }
 
 func (a *account) probingEnded(id Fingerprint) {

@@ -159,24 +159,35 @@ func TestLostClaimsAndAnswersNeverChangeTheSum(t *testing.T) {
 	}
 }
 
+// unlucky loses a sixth of the claims and a sixth of the answers, and has all take up to
+// 30 ms; it loses none once calmDown was called.
+func unlucky(store Store, seed, stream uint64) (flaky *flakyStore, calmDown func()) {
+	var mu sync.Mutex
+	calm, luck := false, rand.New(rand.NewPCG(seed, stream))
+	flaky = &flakyStore{store, func() fate {
+		mu.Lock()
+		f, slow := fate(max(0, luck.IntN(6)-3)), time.Duration(luck.IntN(30))*time.Millisecond
+		if calm {
+			f = arrives
+		}
+		mu.Unlock()
+		time.Sleep(slow)
+		return f
+	}}
+	return flaky, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		calm = true
+	}
+}
+
 // The same with several callers, claims that take their time, and a Close in
 // the midst of it, after which permits still end.
 func TestTheSumIsRightThroughConcurrentEndsAndClose(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
 			memory := NewMemoryStore()
-			var mu sync.Mutex
-			calm, luck := false, rand.New(rand.NewPCG(seed, 5))
-			flaky := &flakyStore{memory, func() fate {
-				mu.Lock()
-				f, slow := fate(max(0, luck.IntN(6)-3)), time.Duration(luck.IntN(30))*time.Millisecond
-				if calm {
-					f = arrives
-				}
-				mu.Unlock()
-				time.Sleep(slow)
-				return f
-			}}
+			flaky, calmDown := unlucky(memory, seed, 5)
 			var sum atomic.Int64
 			th := testThrottle(t, Config{
 				Store: &remoteStore{countingStore{Store: flaky}}, Lanes: noWait,
@@ -206,11 +217,6 @@ func TestTheSumIsRightThroughConcurrentEndsAndClose(t *testing.T) {
 				})
 			}
 			time.Sleep(time.Duration(200+20*seed) * time.Millisecond)
-			calmDown := func() {
-				mu.Lock()
-				defer mu.Unlock()
-				calm = true
-			}
 			if seed%2 == 0 {
 				calmDown()
 				time.Sleep(2 * time.Second) // until the store is found again

@@ -36,18 +36,8 @@ func TestLostClaimsNeverChangeATenantsSum(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
 			memory := NewMemoryStore()
-			var mu sync.Mutex
-			calm, luck := false, rand.New(rand.NewPCG(seed, 14))
-			flaky := &flakyStore{memory, func() fate {
-				mu.Lock()
-				f, slow := fate(max(0, luck.IntN(6)-3)), time.Duration(luck.IntN(30))*time.Millisecond
-				if calm {
-					f = arrives
-				}
-				mu.Unlock()
-				time.Sleep(slow)
-				return f
-			}}
+			var mu sync.Mutex // of sums
+			flaky, calmDown := unlucky(memory, seed, 14)
 			th := testThrottle(t, Config{
 				Store: &remoteStore{countingStore{Store: flaky}}, Lanes: noWait,
 				Outage:  []Outage{OutageLocal, OutageOpen, OutageClosed}[seed%3],
@@ -92,9 +82,7 @@ func TestLostClaimsNeverChangeATenantsSum(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			mu.Lock()
-			calm = true
-			mu.Unlock()
+			calmDown()
 			time.Sleep(time.Minute)
 			synctest.Wait()
 			all := int64(0)

@@ -30,7 +30,7 @@ var (
 var ErrInvalidCall = errors.New("headgate: invalid call")
 
 // ErrNotBuilt matches errors about parts of the contract that this version
-// doesn't have yet.
+// doesn't have yet. At present there are none.
 var ErrNotBuilt = errors.New("not built yet")
 
 // A DeniedError is a call that wasn't let through. Nothing was sent, and

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"time"
 
@@ -32,6 +33,9 @@ func readBudgets(file string) ([]throttle.Budget, error) {
 	words.DisallowUnknownFields()
 	if err := words.Decode(&said); err != nil {
 		return nil, err
+	}
+	if words.More() {
+		return nil, errors.New("there is more than one list")
 	}
 	var budgets []throttle.Budget
 	for _, b := range said {

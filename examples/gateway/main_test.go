@@ -61,6 +61,26 @@ func runGateway(t *testing.T, args ...string) string {
 	}
 }
 
+// The README's budgets are what the program reads.
+func TestTheReadmesBudgetsCanBeRead(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "`budgets.json` is `")
+	text, _, found := strings.Cut(rest, "`")
+	if !found {
+		t.Fatal("the README doesn't say what budgets.json is")
+	}
+	budgets, err := readBudgets(writeBudgets(t, text))
+	if err != nil || len(budgets) != 1 || len(budgets[0].Limits) != 2 || budgets[0].Tenants.Share == 0 {
+		t.Errorf("%s: %+v, %v", text, budgets, err)
+	}
+	if _, err := readBudgets(writeBudgets(t, text+text)); err == nil {
+		t.Error("of two lists the second is ignored")
+	}
+}
+
 func writeBudgets(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "budgets.json")

@@ -160,3 +160,21 @@ func TestAStartWithoutRedisIsBoundedWhateverTheClientsSettings(t *testing.T) { /
 		}
 	}
 }
+
+// The timeout counts from a call's arrival, over all claims that it waits for, but
+// a fifth of it stays for the last.
+func TestAClaimHasWhatIsLeftOfItsCallsTime(t *testing.T) {
+	s := &RedisStore{timeout: time.Second}
+	for waited, want := range map[time.Duration]time.Duration{
+		0: time.Second, 300 * time.Millisecond: 700 * time.Millisecond, 900 * time.Millisecond: 200 * time.Millisecond,
+		time.Hour: 200 * time.Millisecond,
+	} {
+		got := s.allowance(&claim{arrived: time.Now().Add(-waited)})
+		if got > want || got < want-100*time.Millisecond || got < s.timeout/5 {
+			t.Errorf("after %v it may take %v, want %v", waited, got, want)
+		}
+	}
+	if got := s.allowance(&claim{}); got != time.Second {
+		t.Errorf("a claim for nobody may take %v", got)
+	}
+}

@@ -43,7 +43,7 @@ const statusWait = 500 * time.Millisecond
 // about what isn't there with 404, and one that the store didn't take with 503.
 //
 // The handler is safe for concurrent use, and asks the store once a second at
-// most, however many look.
+// most, however many look. Where th is nil every request is answered with 500.
 func StatusHandler(th *throttle.Throttle, opts ...StatusOption) http.Handler {
 	p := &statusPage{th: th}
 	for _, o := range opts {
@@ -68,6 +68,8 @@ func (p *statusPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", pagePolicy)
 	h.Set("Vary", "Accept")
 	switch {
+	case p.th == nil:
+		writeError(w, http.StatusInternalServerError, "StatusHandler has no throttle")
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		p.show(w, r)
 	case r.Method == http.MethodPost && p.opts.operator:

@@ -177,3 +177,10 @@ func TestHostileNamesStayNames(t *testing.T) {
 		})
 	}
 }
+
+func TestAPageOfNoThrottleSaysSo(t *testing.T) {
+	w := visit(headgate.StatusHandler(nil), httptest.NewRequest("GET", "/", nil))
+	if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "no throttle") {
+		t.Errorf("status %d, %s", w.Code, w.Body)
+	}
+}

@@ -26,8 +26,8 @@
 //
 // Figures of several accounts with one budget are added up, but for pauses and
 // factors, of which the largest counts. Labels are bounded: no credential, no
-// account, no tenant and no model is one, and of more than 200 budgets the later
-// ones are "other". A scrape asks the store once a second at most, as
+// account and no tenant is one, and of more than 200 budgets the later ones are
+// "other". A model that no budget matches is a budget by its own name here. A scrape asks the store once a second at most, as
 // Throttle.Status does, and fails for no outage: the figures are the last that
 // were heard, and headgate_store_up is 0.
 package headgateprom

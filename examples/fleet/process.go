@@ -158,9 +158,9 @@ func (w *worker) work(ctx context.Context) *report {
 		defer close(watched)
 		c.watch(watching, w.Start)
 	}()
-	w.trips.n.Store(0) // what it took to connect
+	w.trips.Store(0) // what it took to connect
 	w.run(ctx)
-	trips := int(w.trips.n.Load())
+	trips := int(w.trips.Load())
 	stop()
 	<-watched
 	left := w.leftBehind(0)

@@ -8,13 +8,13 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/headgate-go/headgate"
 	"github.com/headgate-go/headgate/dialect"
+	"github.com/headgate-go/headgate/examples/internal/trips"
 	"github.com/headgate-go/headgate/lanes"
 	"github.com/headgate-go/headgate/leasing"
 	"github.com/headgate-go/headgate/probe"
@@ -63,7 +63,7 @@ type worker struct {
 	throttle *throttle.Throttle
 	client   *http.Client
 	base     *http.Transport
-	trips    tripCounter
+	trips    trips.Counter
 	before   int // goroutines
 	book     book
 	closing  sync.Once
@@ -141,26 +141,6 @@ func (w *worker) leftBehind(own int) int {
 		}
 	}
 	return left
-}
-
-// A tripCounter is a hook of the Redis client that counts how often the client
-// waits for an answer: once per command, and once per pipeline.
-type tripCounter struct{ n atomic.Int64 }
-
-func (t *tripCounter) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (t *tripCounter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		t.n.Add(1)
-		return next(ctx, cmd)
-	}
-}
-
-func (t *tripCounter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		t.n.Add(1)
-		return next(ctx, cmds)
-	}
 }
 
 // laneOf is a lane by its name, as a caller puts it into a context.

@@ -23,7 +23,7 @@ const callTimeout = 10 * time.Second
 func (w *worker) run(ctx context.Context, start time.Time) map[string]tally {
 	var all sync.WaitGroup
 	tallies := make([]tally, len(w.job.Streams))
-	w.trips.n.Store(0) // what it took to connect
+	w.trips.Store(0) // what it took to connect
 	for i, s := range w.job.Streams {
 		all.Go(func() { tallies[i] = w.stream(ctx, s, start) })
 	}
@@ -32,7 +32,7 @@ func (w *worker) run(ctx context.Context, start time.Time) map[string]tally {
 	w.close()
 	byLane := map[string]tally{}
 	for i, s := range w.job.Streams {
-		tallies[i].Outages, tallies[i].Trips = int(w.outages.Swap(0)), int(w.trips.n.Swap(0))
+		tallies[i].Outages, tallies[i].Trips = int(w.outages.Swap(0)), int(w.trips.Swap(0))
 		sum := byLane[s.Lane]
 		sum.add(tallies[i])
 		byLane[s.Lane] = sum

@@ -2,31 +2,10 @@ package main
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
-
-// A tripCounter is a hook of the Redis client that counts how often the client
-// waits for an answer: once per command, and once per pipeline.
-type tripCounter struct{ n atomic.Int64 }
-
-func (t *tripCounter) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (t *tripCounter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		t.n.Add(1)
-		return next(ctx, cmd)
-	}
-}
-
-func (t *tripCounter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		t.n.Add(1)
-		return next(ctx, cmds)
-	}
-}
 
 // eachKey calls do for every key of this run.
 func (s *stage) eachKey(ctx context.Context, do func(c *redis.Client, key string) error) error {

@@ -53,7 +53,7 @@ func (s *stage) countTrips(ctx context.Context, callers, rounds int) (perCall fl
 	if err != nil {
 		return 0, sum, err
 	}
-	w.trips.n.Store(0) // what it took to connect
+	w.trips.Store(0) // what it took to connect
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	for range callers {
@@ -69,5 +69,5 @@ func (s *stage) countTrips(ctx context.Context, callers, rounds int) (perCall fl
 	all.Wait()
 	sum.Outages = int(w.outages.Load())
 	w.close()
-	return float64(w.trips.n.Load()) / float64(sum.Offered), sum, ctx.Err()
+	return float64(w.trips.Load()) / float64(sum.Offered), sum, ctx.Err()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/headgate-go/headgate"
 	"github.com/headgate-go/headgate/dialect"
+	"github.com/headgate-go/headgate/examples/internal/trips"
 	"github.com/headgate-go/headgate/lanes"
 	"github.com/headgate-go/headgate/probe"
 	"github.com/headgate-go/headgate/throttle"
@@ -39,7 +40,7 @@ type worker struct {
 	base     *http.Transport
 	closing  sync.Once
 	outages  atomic.Int64
-	trips    tripCounter
+	trips    trips.Counter
 	out      atomic.Int64 // calls that were let through and not answered yet
 }
 

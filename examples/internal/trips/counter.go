@@ -9,8 +9,9 @@ import (
 )
 
 // A Counter is a hook of the Redis client that counts how often the client waits
-// for an answer: once per command, and once per pipeline. The zero value has
-// counted nothing; it is safe for concurrent use.
+// for an answer: once per command, and once per pipeline, those included by which
+// it opens connections. The zero value has counted nothing. It is safe for
+// concurrent use.
 type Counter struct{ atomic.Int64 }
 
 var _ redis.Hook = (*Counter)(nil)

@@ -2,30 +2,31 @@ package trips
 
 import (
 	"context"
+	"errors"
 	"testing"
 
-	"github.com/headgate-go/headgate/internal/redistest"
+	"github.com/redis/go-redis/v9"
 )
 
 func TestAPipelineIsOneTrip(t *testing.T) {
-	c := redistest.Start(t).Client(t)
+	var c Counter
+	failed := errors.New("refused")
 	ctx := context.Background()
-	var n Counter
-	c.AddHook(&n)
-	if err := c.Ping(ctx).Err(); err != nil {
-		t.Fatal(err)
+	ping := redis.NewStatusCmd(ctx, "ping")
+	if err := c.ProcessHook(func(_ context.Context, cmd redis.Cmder) error {
+		if cmd != ping {
+			t.Error("another command is sent")
+		}
+		return failed
+	})(ctx, ping); !errors.Is(err, failed) || c.Load() != 1 {
+		t.Errorf("a command: %v, %d trips", err, c.Load())
 	}
-	n.Store(0) // what it took to connect
-	if err := c.Ping(ctx).Err(); err != nil {
-		t.Fatal(err)
-	}
-	pipe := c.Pipeline()
-	pipe.Ping(ctx)
-	pipe.Ping(ctx)
-	if _, err := pipe.Exec(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if got := n.Load(); got != 2 {
-		t.Errorf("%d round trips, want 2", got)
+	if err := c.ProcessPipelineHook(func(_ context.Context, cmds []redis.Cmder) error {
+		if len(cmds) != 2 {
+			t.Errorf("%d commands of 2 are sent", len(cmds))
+		}
+		return nil
+	})(ctx, []redis.Cmder{ping, ping}); err != nil || c.Load() != 2 {
+		t.Errorf("a pipeline of two: %v, %d trips in all", err, c.Load())
 	}
 }

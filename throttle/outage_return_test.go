@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/headgate-go/headgate/internal/redistest"
@@ -145,4 +146,37 @@ func TestClosedLanesDontWaitForTheOthers(t *testing.T) {
 	if _, err := th.Acquire(context.Background(), testCall); err != nil {
 		t.Errorf("after the outage: %v", err)
 	}
+}
+
+// That another process has found the store is a reason to look at once: a whole
+// fleet then comes back together. The first that did is told by its own notice.
+func TestOneThatIsBackHasTheOthersLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := NewMemoryStore()
+		stores := make([]*fatedStore, 2)
+		fleet := make([]*Throttle, 2)
+		for i := range fleet {
+			stores[i] = &fatedStore{remoteStore: remoteStore{countingStore{Store: memory}}}
+			fleet[i] = testThrottle(t, Config{Store: stores[i], Lanes: noWait, Budgets: testBudget(Requests(100, 24*time.Hour))})
+			fleet[i].outage.jitter = 0
+			stores[i].set(true, 0)
+			admitted(fleet[i], 1, noWait[0])
+			time.Sleep(300 * time.Millisecond) // so that they look at different times
+		}
+		time.Sleep(20 * time.Second) // each looks once a second by now
+		lasts := func(i int) bool {
+			q, _ := fleet[i].queueFor(&testCall)
+			return fleet[i].outage.down(q.a.id)
+		}
+		for _, s := range stores {
+			s.set(false, 0)
+		}
+		for lasts(0) && lasts(1) {
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		if lasts(0) || lasts(1) {
+			t.Error("one is back and the other sleeps on")
+		}
+	})
 }
